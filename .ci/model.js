@@ -15,8 +15,7 @@
 //   node model.js stopped PROJECT                   asks for reviews of a change, without a plan, and plays the agent until
 //                                                   it is clean
 //   node model.js every PROJECT                     turns `every_stop` on, and checks what is read how many times
-//   node model.js alone PROJECT SECONDS             a whole plan after one prompt, with reviews beside the turn: two that fail,
-//                                                   one that takes that number of seconds, and a usage limit that resets
+//   node model.js alone PROJECT                     a whole plan after one prompt, and one call at its end
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
@@ -579,90 +578,40 @@ async function every([project]) {
   fs.rmSync(settings);
 }
 
-// A whole plan after one prompt. The outcome of each review wakes the agent, and the user is called once, at the end.
-async function alone([project, seconds = 5]) {
+// A whole plan after one prompt: two reviews find something, and the user is called once, at the end.
+async function alone([project]) {
   execFileSync("git", ["init", "--quiet"], { cwd: project });
-  const plan = ".taskie/plans/greeting";
-  const own = (...names) => path.join(project, ...names);
-  const write = (name, content) => call("Write", { file_path: own(plan, name), content });
+  const plan = path.join(project, ".taskie/plans/greeting");
+  const write = (name, content) => call("Write", { file_path: path.join(plan, name), content });
+  const code = (name) => call("Write", { file_path: path.join(project, name), content: "echo hello\n" });
   const table = (one, two) => `| Id | Status |\n|---|---|\n| 1 | ${one} |\n| 2 | ${two} |\n`;
-  const bin = fs.mkdtempSync(path.join(require("node:os").tmpdir(), "alone-"));
-  const calls = path.join(bin, "calls");
-  const settings = { ask_after: [], background: true, clean: 1, review_timeout: 1200, notify: [`sh -c 'echo "$TASKIE_REASON. $TASKIE_NEXT" >>${calls}'`] };
-  fs.mkdirSync(own(".taskie"));
-  fs.writeFileSync(own(".taskie/config.json"), JSON.stringify(settings));
+  const enter = (phase) => bash(`taskie enter ${phase} --plan greeting`);
+  const calls = path.join(fs.mkdtempSync(path.join(require("node:os").tmpdir(), "alone-")), "calls");
+  const settings = { ask_after: [], clean: 1, notify: [`sh -c 'echo "$TASKIE_REASON" >>${calls}'`] };
+  fs.mkdirSync(path.join(project, ".taskie"));
+  fs.writeFileSync(path.join(project, ".taskie/config.json"), JSON.stringify(settings));
   execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
-  // The second review of a task meets a usage limit that resets at the end of this minute.
-  const limited = path.join(bin, "limited");
-  const real = execFileSync("sh", ["-c", "command -v claude"], { encoding: "utf8" }).trim();
-  const limit = `{\\"is_error\\": true, \\"api_error_status\\": 429, \\"result\\": \\"You've hit your limit · resets $(date -u -d '+1 minute' +%-I:%M%P) (UTC)\\"}`;
-  const reviewer = `#!/bin/sh\nfor last; do :; done\ncase $last in *task-1-review-2.md*) [ -e ${limited} ] || { : >${limited}; echo "${limit}"; exit 1; } ;; esac\nexec "${real}" "$@"\n`;
-  fs.writeFileSync(path.join(bin, "claude"), reviewer, { mode: 0o755 });
-
-  // What the agent does about what it hears; the first match counts.
-  const acts = [
-    [/post-\S+-review action[^]*?then create (\S+\.md)[^]*run `(taskie enter [^`]+)`/, (file, enter) => [call("Write", { file_path: own(file), content: "plan-review-1.1: fixed\ntask-1-review-1.1: fixed\n" }), bash(enter), text("It is answered.")]],
-    [/Go straight on with create-tasks/, () => [write("tasks.md", table("pending", "pending")), write("task-1.md", "# Greet\n"), write("task-2.md", "# Part\n"), bash("taskie enter create-tasks --plan greeting"), text("The tasks are written.")]],
-    [/Go straight on with complete-task[^]*?task (\d)/, (n) => [call("Write", { file_path: own(`${n}.sh`), content: "echo hello\n" }), write("tasks.md", table("done", n === "2" ? "done" : "pending")), bash(`taskie enter complete-task --plan greeting --task ${n}`), text("The task is done.")]],
-    [/The plan is done: run `(taskie enter complete [^`]+)`/, (enter) => [bash(enter), text("All is done.")]],
+  const agent = [
+    write("plan.md", "## Overview\n\nA greeting.\n"), enter("new-plan"), text("The plan is written."),
+    write("plan-post-review-1.md", "plan-review-1.1: fixed\n"), enter("post-plan-review"), text("It is answered."),
+    write("tasks.md", table("pending", "pending")), write("task-1.md", "# Greet\n"), write("task-2.md", "# Part\n"), enter("create-tasks"), text("The tasks are written."),
+    code("1.sh"), write("tasks.md", table("done", "pending")), enter("complete-task --task 1"), text("The task is done."),
+    write("task-1-post-review-1.md", "task-1-review-1.1: fixed\n"), enter("post-code-review"), text("It is answered."),
+    code("2.sh"), write("tasks.md", table("done", "done")), enter("complete-task --task 2"), text("The task is done."),
+    enter("complete"), text("All is done."),
   ];
-  let steps = [write("plan.md", "## Overview\n\nA greeting.\n"), bash("taskie enter new-plan --plan greeting"), text("The plan is written.")];
-  const began = Date.now();
-  const heard = [];
   const reviews = [];
-  const note = (what) => heard.push(`${((Date.now() - began) / 1000).toFixed(1)} s: ${what}`);
-  const model = await serve(async (asked) => {
-    if (isReviewer(asked)) {
-      const [, file] = /Write your review to (\S+\.md)/.exec(said(asked.messages));
-      const name = path.basename(file, ".md");
-      const n = asked.messages.filter(({ role }) => role === "assistant").length;
-      const isFirst = /^(plan|task-1)-review-1$/.test(name);
-      const answer = isFirst ? { verdict: "FAIL", findings: [{ severity: "major", title: "It greets nobody" }] } : { verdict: "PASS", findings: [] };
-      if (n === 0) {
-        note(`${name} begins`);
-        reviews.push(`${name}: ${answer.verdict}`);
-      }
-      // A minute for each step: the client waits for neither a command nor an answer as long as for a hook.
-      const minutes = Array.from({ length: name === "plan-review-2" ? Math.ceil(seconds / 60) : 0 }, () => bash(`node -e 'setTimeout(() => {}, ${Math.min(60, seconds) * 1000})'`));
-      if (n === minutes.length) note(`${name}: ${answer.verdict}`);
-      return [...minutes, bash(`echo 'A review.' > ${file}`), call("StructuredOutput", answer)][n] ?? text("Done.");
-    }
-    if (!isAgent(asked)) return text("A title");
-    const last = asked.messages.at(-1);
-    if (heard.length > 0 && ![last.content].flat().some(({ type }) => type === "tool_result")) {
-      const words = said(last);
-      note(`the agent hears ${words.slice(words.indexOf("This comes from")).slice(0, 300)}`);
-      if (!words.includes("This comes from taskie, not from the user, and approves nothing.")) note("which taskie has not said");
-      const [match, act] = acts.map(([pattern, act]) => [pattern.exec(words), act]).find(([match]) => match) ?? [];
-      steps = match ? act(...match.slice(1)) : [text("So be it.")];
-    }
-    if (heard.length === 0) note("the prompt");
-    return steps.shift() ?? text("Nothing is left to do.");
+  const { heard, transcript } = await play("/taskie:new-plan Greet the user", project, agent, (_, file) => {
+    const name = path.basename(file, ".md");
+    reviews.push(name);
+    const isFirst = /^(plan|task-1)-review-1$/.test(name);
+    return isFirst ? { verdict: "FAIL", findings: [{ severity: "major", title: "It greets nobody" }] } : { verdict: "PASS", findings: [] };
   });
-  const entry = { type: "command", command: "taskie hook stop --wake --timeout 3600", timeout: 3600, asyncRewake: true };
-  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, ANTHROPIC_BASE_URL: model.address, ANTHROPIC_API_KEY: "none" };
-  const args = ["--print", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json", "--dangerously-skip-permissions", "--settings", JSON.stringify({ hooks: { Stop: [{ hooks: [entry] }] } })];
-  const client = spawn(real, args, { cwd: project, env, stdio: ["pipe", "pipe", "inherit"] });
-  const ended = new Promise((later) => client.on("close", later));
-  let printed = "";
-  client.stdout.on("data", (part) => (printed += part));
-  // It goes on as long as there may be another prompt; there is none.
-  client.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: "/taskie:new-plan Greet the user" } })}\n`);
-  const transcript = () => `${heard.join("\n")}\n${printed.slice(-4000)}`;
-  const end = Date.now() + 1000 * (Number(seconds) + 180);
-  while (!fs.existsSync(calls) && Date.now() < end && client.exitCode === null) await new Promise((later) => setTimeout(later, 200));
-  await new Promise((later) => setTimeout(later, 3000));
-  client.stdin.end();
-  await ended;
-  model.close();
-  const called = fs.existsSync(calls) ? fs.readFileSync(calls, "utf8") : "";
-  fs.rmSync(bin, { recursive: true });
-  console.log(heard.join("\n"));
-  assert.deepEqual(reviews, ["plan-review-1: FAIL", "plan-review-2: PASS", "tasks-review-1: PASS", "task-1-review-1: FAIL", "task-1-review-2: PASS", "task-2-review-1: PASS", "all-code-review-1: PASS"], transcript());
-  assert.match(called, /^the plan is complete\. .*\n$/, transcript());
-  assert.equal(JSON.parse(fs.readFileSync(own(plan, "state.json"), "utf8")).phase, "complete", transcript());
-  assert.match(seen(printed).join("\n"), /The review runs beside your turn: its outcome wakes the agent\./, transcript());
-  assert.ok(!heard.includes("which taskie has not said"), transcript());
+  assert.deepEqual(reviews.filter((name, n) => name !== reviews[n - 1]), ["plan-review-1", "plan-review-2", "tasks-review-1", "task-1-review-1", "task-1-review-2", "task-2-review-1", "all-code-review-1"], transcript());
+  assert.equal(heard.length, agent.length, transcript());
+  assert.equal(JSON.parse(fs.readFileSync(path.join(plan, "state.json"), "utf8")).phase, "complete", transcript());
+  assert.equal(fs.existsSync(calls) && fs.readFileSync(calls, "utf8"), "the plan is complete\n", transcript());
+  fs.rmSync(path.dirname(calls), { recursive: true });
 }
 
 async function guarded([folder]) {

@@ -75,7 +75,6 @@ impl Chart {
         all.add(Role::Shown, &self.calls);
         for invoke in self.invoke.values() {
             all.add(Role::Shown, invoke.argv.iter().chain(&invoke.by));
-            all.add(Role::Printed, &invoke.beside);
         }
         for check in self.checks.values().flatten() {
             all.each(check.each.as_ref());

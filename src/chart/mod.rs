@@ -396,7 +396,6 @@ pub struct Invoke {
     /// A pointer to the status that may mean a usage limit.
     pub status: Option<String>,
     pub by: Option<Text>,
-    pub beside: Option<Expr>,
     pub timeout: Amount,
 }
 

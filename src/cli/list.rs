@@ -90,7 +90,6 @@ fn row(place: &Place) -> (Vec<String>, Json) {
 fn whose(waits: Waits) -> &'static str {
     match waits {
         Waits::Review => "review",
-        Waits::Limit => "limit",
         Waits::Session | Waits::Agent | Waits::Stop => "agent",
         Waits::User => "you",
         Waits::Nothing => "-",

@@ -78,18 +78,13 @@ pub fn command() -> Option<clap::Command> {
 /// Recognizes `hook EVENT` with its options, and nothing else; clap handles the rest.
 fn as_hook(args: &[OsString]) -> Option<hook::HookCall<'_>> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_str());
-    let (mut plain, mut chart, mut host) = (Vec::new(), None, None);
-    let (mut timeout, mut wakes) = (None, false);
+    let (mut plain, mut chart, mut host, mut timeout) = (Vec::new(), None, None, None);
     while let Some(word) = words.next() {
         let word = word?;
         let Some(option) = word.strip_prefix("--") else {
             plain.push(word);
             continue;
         };
-        if option == "wake" && !plain.is_empty() {
-            wakes = true;
-            continue;
-        }
         let (name, value) = match option.split_once('=') {
             Some(parts) => parts,
             None => (option, words.next()??),
@@ -110,7 +105,6 @@ fn as_hook(args: &[OsString]) -> Option<hook::HookCall<'_>> {
             chart,
             host,
             timeout: timeout.map(str::parse).transpose().ok()?,
-            wakes,
         }),
         _ => None,
     }
@@ -172,7 +166,6 @@ fn carry_out(
                 chart: name,
                 host: text("host"),
                 timeout: sub.get_one("timeout").copied(),
-                wakes: sub.get_flag("wake"),
             }))
         }
         Some(("check-chart", sub)) => check_chart::run(sub),

@@ -20,6 +20,7 @@ use crate::project::home;
 use crate::project::state_file;
 use crate::run::part;
 use crate::run::place::Place;
+use crate::store::lock::ReviewLock;
 use crate::store::running::{self, Running};
 use crate::store::{Store, driver};
 use crate::text::shown;
@@ -334,15 +335,14 @@ pub(super) fn under_review(
     call: &str,
 ) -> Result<Place, CliError> {
     let (chart, scope) = (&place.chart, &place.chart.scope);
-    let can_end =
-        |place: &Place| running::can_end(&place.store, &place.instance.name, &place.dir());
-    if scope.is_per_session() || is_given(matches, "instance") || can_end(&place) {
+    let is_running =
+        |place: &Place| ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
+    if scope.is_per_session() || is_given(matches, "instance") || is_running(&place) {
         return Ok(place);
     }
     let names = find::names(&place.root, scope).unwrap_or_default();
-    let running =
-        names.iter().filter_map(|name| existing(chart, &place.root, name).ok()).filter(can_end);
-    let mut running: Vec<Place> = running.collect();
+    let places = names.iter().filter_map(|name| existing(chart, &place.root, name).ok());
+    let mut running: Vec<Place> = places.filter(is_running).collect();
     match (running.pop(), running.first()) {
         (Some(last), Some(first)) => {
             let (noun, first, last) = (&scope.noun, &first.instance.name, &last.instance.name);

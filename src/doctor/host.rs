@@ -18,9 +18,6 @@ use crate::project::find;
 /// How many seconds the plugin's hook asks for. (Below 1000: one host takes more for milliseconds.)
 const PLUGIN_HOOK: u64 = 900;
 
-/// The entry that runs reviews beside the turn.
-const ENTRY: &str = r#"{ "type": "command", "command": "taskie hook stop --wake --timeout 3600", "timeout": 3600, "asyncRewake": true }"#;
-
 impl HostSettings {
     /// Returns the files that cannot be read.
     pub(super) fn unreadable(&self) -> Vec<Diagnosis> {
@@ -79,8 +76,7 @@ impl HostSettings {
         longest: Option<u64>,
         of_sessions: Option<&str>,
     ) -> Vec<Diagnosis> {
-        let mut hooks = self.hooks(choice, STOP);
-        hooks.retain(|hook| !hook.is_beside());
+        let hooks = self.hooks(choice, STOP);
         let embedded = match choice {
             // Where a chart shares the settings of another one, that one's plugin calls both.
             Choice::Embedded(embedded) => Some(embedded.of_settings().id),
@@ -95,13 +91,11 @@ impl HostSettings {
                 let longest = longest.filter(|longest| *longest > PLUGIN_HOOK - RESERVE);
                 found.extend(longest.map(|longest| {
                     let text = format!(
-                        "the plugin's hook has {PLUGIN_HOOK} seconds, but a review may take {longest}, so none starts"
+                        "the plugin's hook has {PLUGIN_HOOK} seconds, but a review may take {longest}, so the agent has to run it"
                     );
                     let most = PLUGIN_HOOK - RESERVE;
-                    let help = format!(
-                        "set their time limit to {most} or less, or have them run beside your turn (docs/settings.md)"
-                    );
-                    Diagnosis::problem("plugin", text, help)
+                    let help = format!("set the time limit of reviews to {most} or less");
+                    Diagnosis::warning("plugin", text, help)
                 }));
             }
             (true, [hook, ..]) => {
@@ -134,15 +128,6 @@ impl HostSettings {
                     found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
                 }
                 found.extend(hooks.iter().filter_map(|hook| mistimed(hook, longest)));
-                found.extend(hooks.iter().filter(|hook| hook.wakes).map(|hook| {
-                    let text = format!(
-                        "the host does not wait for the hook in {}, so it sends nobody back",
-                        shown(&hook.file.path)
-                    );
-                    let help =
-                        "remove \"asyncRewake\" from it: only the entry with `--wake` has it";
-                    Diagnosis::problem("plugin", text, help)
-                }));
                 found.extend(of_sessions.and_then(|setting| self.unprompted(choice, setting)));
                 found.extend(self.unheard(choice, chart));
             }
@@ -159,55 +144,6 @@ impl HostSettings {
         let help = format!("add `taskie hook {name}` to the hooks of {event}");
         let is_heard = !self.hooks(choice, name).is_empty();
         (!is_heard).then(|| Diagnosis::problem("plugin", text, help))
-    }
-
-    /// Checks the entry that runs reviews beside the turn, if there is one or the settings want that.
-    pub(super) fn beside(
-        &self,
-        choice: &Choice<'_>,
-        is_wanted: bool,
-        longest: Option<u64>,
-    ) -> Vec<Diagnosis> {
-        let mut hooks = self.hooks(choice, STOP);
-        hooks.retain(Hook::is_beside);
-        let problem = |text: String, help: &str| {
-            let help = format!("{help} this to the Stop hooks of ~/.claude/settings.json: {ENTRY}");
-            Diagnosis::problem("plugin", text, help)
-        };
-        let mut found = match hooks.first() {
-            None if is_wanted => {
-                let text = "the settings want reviews beside your turn, but no settings file has the entry that runs them";
-                vec![problem(text.to_owned(), "add")]
-            }
-            None => Vec::new(),
-            Some(hook) => {
-                let path = shown(&hook.file.path);
-                vec![match (is_wanted, hook.wakes) {
-                    (false, _) => Diagnosis::warning(
-                        "plugin",
-                        format!(
-                            "{path} has an entry for reviews beside your turn, which does nothing"
-                        ),
-                        "turn the setting for such reviews on, or remove the entry",
-                    ),
-                    (true, false) => {
-                        let text = format!(
-                            "the entry for reviews beside your turn in {path} does not wake the agent"
-                        );
-                        problem(text, "write")
-                    }
-                    (true, true) => {
-                        Diagnosis::ok("plugin", format!("{path} runs reviews beside your turn"))
-                    }
-                }]
-            }
-        };
-        if let Some(hook) = hooks.get(1) {
-            let text = format!("{} has such an entry too", shown(&hook.file.path));
-            found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
-        }
-        found.extend(hooks.iter().filter_map(|hook| mistimed(hook, longest)));
-        found
     }
 
     /// Names the events for which the chart has rules, and that no settings file calls. The author of a chart wants them; a
@@ -474,11 +410,11 @@ fn mistimed(hook: &Hook<'_>, longest: Option<u64>) -> Option<Diagnosis> {
         }
         if says < longest + RESERVE {
             let text = format!(
-                "the hook in {path} counts on {says} seconds, but a review may take {longest}, so none starts"
+                "the hook in {path} counts on {says} seconds, but a review may take {longest}, so the agent has to run it"
             );
             let help =
                 format!("add `--timeout {enough}` to its command, and set its \"timeout\" to that");
-            return problem(text, help);
+            return Some(Diagnosis::warning("plugin", text, help));
         }
     }
     if says <= lasts {

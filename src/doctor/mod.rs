@@ -23,7 +23,6 @@ use crate::host::hosts::DEFAULT;
 use crate::project;
 use crate::project::home;
 use crate::project::trust::{self, OwnChart};
-use crate::run::beside;
 use crate::run::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::HostSettings;
@@ -71,13 +70,9 @@ pub(crate) fn examine(
     }
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
-    let longest = beside::longest_review(chart, &here);
-    let is_wanted = beside::is_wanted(&Place::of_none(chart, &here));
-    // Then the other entry runs them.
-    let held = longest.filter(|_| !is_wanted);
+    let longest = longest_review(chart, &here);
     let of_sessions = workflow::of_sessions(&here);
-    found.extend(settings.hook(&caller, chart, others.call, held, of_sessions.as_deref()));
-    found.extend(settings.beside(&caller, is_wanted, longest));
+    found.extend(settings.hook(&caller, chart, others.call, longest, of_sessions.as_deref()));
     found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
@@ -102,6 +97,12 @@ pub(crate) fn examine(
     let mut seen = HashSet::new();
     found.retain(|diagnosis| seen.insert(diagnosis.text.clone()));
     found
+}
+
+/// Returns how long a review may take by the settings of a project, in seconds; `None` if they cannot be read.
+fn longest_review(chart: &Chart, root: &Path) -> Option<u64> {
+    let config = project::settings::read(chart, root).ok()?.values();
+    chart.invoke.values().filter_map(|invoke| invoke.timeout.now(&config)).max()
 }
 
 /// Returns the chart for which the hooks are called: those that name no chart also serve the project's own one.

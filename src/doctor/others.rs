@@ -43,13 +43,6 @@ impl Others {
     fn check(&mut self, settings: &HostSettings, choice: &Choice<'_>, program: Option<&Path>) {
         let host = settings.host;
         let name = host.name;
-        let beside = settings.hooks(choice, STOP);
-        let beside = beside.iter().filter(|hook| hook.is_beside());
-        self.found.extend(beside.map(|hook| {
-            let file = shown(&hook.file.path);
-            let text = format!("the Stop hook with `--wake` in {file} does nothing in {name}");
-            Diagnosis::warning("host", text, "remove it: no entry wakes the agent there")
-        }));
         let callers = callers(settings, choice);
         let Some(caller) = callers.first() else {
             if let Choice::Embedded(chart) = choice {
@@ -105,8 +98,7 @@ fn callers(settings: &HostSettings, choice: &Choice<'_>) -> Vec<Caller> {
         key: key.clone(),
     });
     let hooks = settings.hooks(choice, STOP);
-    let hooks = hooks.iter().filter(|hook| !hook.is_beside());
-    let hooks = hooks.map(|hook| Caller {
+    let hooks = hooks.iter().map(|hook| Caller {
         text: format!("the Stop hook in {}", shown(&hook.file.path)),
         key: hook.file.path.display().to_string(),
     });

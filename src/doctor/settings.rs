@@ -50,16 +50,9 @@ pub(super) struct Hook<'s> {
     pub(super) timeout: Option<u64>,
     /// Its command line.
     line: String,
-    /// Its end wakes the agent.
-    pub(super) wakes: bool,
 }
 
 impl Hook<'_> {
-    /// Returns whether it runs reviews beside the turn.
-    pub(super) fn is_beside(&self) -> bool {
-        self.line.split_whitespace().any(|word| word == "--wake")
-    }
-
     /// Returns how many seconds its command line says it has. The error is what it says if that is no number.
     pub(super) fn says(&self) -> Result<u64, &str> {
         let is_end = |sign: char| sign.is_whitespace() || sign == '=';
@@ -201,7 +194,6 @@ impl HostSettings {
                 file,
                 line,
                 timeout: fields.get("timeout").and_then(Json::as_u64),
-                wakes: fields.get("asyncRewake") == Some(&Json::Bool(true)),
             }));
         }
         found

@@ -257,9 +257,6 @@ impl Checker<'_> {
                 let path = at!["invoke", name, "by"];
                 self.say_in_cycle(path, by, names);
             }
-            if let Some(beside) = &invoke.beside {
-                self.condition(at!["invoke", name, "beside"], beside, names);
-            }
         }
     }
 

@@ -84,14 +84,6 @@ impl Inspector {
         by.map(|by| self.names.text(place, by, &self.names.root())).transpose()
     }
 
-    /// Returns whether the reviews of `invoke` run beside the turn, where the host can do that.
-    pub fn is_beside(&self, invoke: &str) -> Result<bool, Fault> {
-        let beside = self.names.chart.invoke.get(invoke);
-        let beside = beside.and_then(|invoke| invoke.beside.as_ref());
-        let place = format_args!("invoke.{invoke}.beside");
-        Ok(beside.is_some() && self.names.holds(place, beside, &self.names.root())?)
-    }
-
     /// Returns how near the running `cycle` is to its end; `None` if the chart does not say.
     pub fn streak(&self, cycle: &Cycle) -> Result<Option<String>, Fault> {
         let place = format_args!("cycles.{}.streak", cycle.id);

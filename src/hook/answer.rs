@@ -22,7 +22,7 @@ use crate::run::perform::{foreseen_news, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{beside, change, commits, part};
+use crate::run::{change, commits, part};
 use crate::store::driver;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
@@ -41,18 +41,6 @@ pub(super) enum Unanswered {
     BySignal(i32),
     /// Nobody is waiting for the answer anymore.
     WithHost,
-    /// Nothing could be decided beside the turn. At the next stop, the user reads why.
-    Stuck(String),
-}
-
-impl From<Stuck> for Unanswered {
-    fn from(stuck: Stuck) -> Self {
-        match stuck {
-            Stuck::Interrupted { signal } => Self::BySignal(signal),
-            Stuck::Abandoned => Self::WithHost,
-            stuck => Self::Stuck(stuck.to_string()),
-        }
-    }
 }
 
 /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
@@ -253,9 +241,6 @@ fn decided(
 ) -> Result<Reply, Unanswered> {
     let (is_own, quiet) = (part::is_own(place), place.chart.quiet);
     let silent = Reply::silent(name, quiet);
-    if event.is_stop() {
-        event.fields["awaited"] = Json::from(beside::is_awaited(place, &event.fields));
-    }
     let stamp = is_own.then(|| change::look(place)).flatten();
     match session_change::off(place) {
         Ok(None) => {}
@@ -320,10 +305,9 @@ fn decided(
             due.call(call);
             Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
         }
-        Err(stuck) => match Unanswered::from(stuck) {
-            Unanswered::Stuck(why) => Ok(undecided(place, event, why, due)),
-            ended => Err(ended),
-        },
+        Err(Stuck::Interrupted { signal }) => Err(Unanswered::BySignal(signal)),
+        Err(Stuck::Abandoned) => Err(Unanswered::WithHost),
+        Err(stuck) => Ok(undecided(place, event, stuck.to_string(), due)),
     }
 }
 

@@ -5,7 +5,6 @@
 //! why.
 
 mod answer;
-mod beside;
 mod due;
 mod event;
 mod output;
@@ -17,7 +16,7 @@ use std::process::ExitCode;
 use serde_json::{Value as Json, json};
 
 use self::answer::{Unanswered, reply_to};
-use self::output::{print, print_to_stderr, tell};
+use self::output::{print, tell};
 use self::target::{Target, find_place, place_of_change};
 use crate::chart::choice::Choice;
 use crate::diagnostic::suggest::suggest;
@@ -42,8 +41,6 @@ pub(crate) struct HookCall<'a> {
     pub(crate) host: Option<&'a str>,
     /// How many seconds its entry asks for.
     pub(crate) timeout: Option<u64>,
-    /// Its entry wakes the agent when it ends.
-    pub(crate) wakes: bool,
 }
 
 /// Runs one hook.
@@ -81,12 +78,6 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
     let host = host.unwrap_or_else(|| Host::of(&fields));
     if is_stop(name) {
         host.limit(&mut fields, Some(call.timeout.unwrap_or(HOOK)));
-        if call.wakes {
-            return wake(name, fields, call, host);
-        }
-        if host.wakes && fields.get("session_id").is_some() {
-            fields["can_wake"] = true.into();
-        }
     }
     let named = fields["session_id"].as_str().filter(|_| host.names_session == name).map(|id| {
         format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")
@@ -103,43 +94,14 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
             }
             ExitCode::SUCCESS
         }
-        Err(ended) => failed(&ended),
-    }
-}
-
-/// Runs the review of a stop beside the turn. Only stderr reaches an agent that is woken, and only this exit code wakes it.
-fn wake(name: &str, fields: Json, call: &HookCall<'_>, host: &'static Host) -> ExitCode {
-    match beside::reply_to(name, fields, call.chart, host) {
-        Ok(None) => ExitCode::SUCCESS,
-        Ok(Some((reply, due))) => {
-            let text = reply.waking();
-            if text.as_deref().is_none_or(print_to_stderr) {
-                due.settle();
-            }
-            match text {
-                Some(_) => ExitCode::from(2),
-                None => ExitCode::SUCCESS,
-            }
-        }
-        Err(ended) => failed(&ended),
-    }
-}
-
-/// Says why there is no answer.
-fn failed(ended: &Unanswered) -> ExitCode {
-    match ended {
-        Unanswered::BySignal(signal) => {
+        Err(Unanswered::BySignal(signal)) => {
             tell(&format!(
                 "ended by signal {signal}; the program that it ran was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
-        Unanswered::WithHost => {
+        Err(Unanswered::WithHost) => {
             tell("the host is gone; the reviewer was killed, and state.json is unchanged");
-            ExitCode::FAILURE
-        }
-        Unanswered::Stuck(why) => {
-            tell(why);
             ExitCode::FAILURE
         }
     }

@@ -14,9 +14,3 @@ pub(super) fn print(answer: &str) -> bool {
 pub(super) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "taskie: {}", shown_lines(line));
 }
-
-/// Prints a text to stderr as it is, and returns whether that succeeded.
-pub(super) fn print_to_stderr(text: &str) -> bool {
-    let mut stderr = std::io::stderr().lock();
-    stderr.write_all(format!("{text}\n").as_bytes()).is_ok()
-}

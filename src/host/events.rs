@@ -62,11 +62,9 @@ macro_rules! fields {
 fields! {
     "against", Text, "what the change is compared with, in words: `since HEAD`", "`taskie review`";
     "asked", List, "what the user has asked for since the session's own change began", "hook events";
-    "awaited", False, "a hook waits until the review that has been postponed can run, and runs it then", "hook events, commands";
     "background_tasks", List, "what the agent runs in the background", "hook events";
     "bare", False, "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands";
     "base", Text, "the commit that the change starts from", "`taskie review`";
-    "can_wake", False, "the host lets another entry of the hook run the review beside the turn, and wake the agent", "hook events";
     "change", List, "the files that have changed, each with its number of lines", "`taskie review`";
     "custom_instructions", Text, "the user's instructions for `/compact`", "hook events";
     "cwd", Text, "the directory that the agent works in", "hook events";

@@ -57,8 +57,6 @@ pub struct Host {
     pub block_cap: &'static str,
     /// The most seconds for which it is known to wait for a hook whose entry asks for them.
     pub longest_hook: u64,
-    /// A hook at a stop can run beside the turn, and wake the agent when it ends.
-    pub wakes: bool,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
     /// It passes a `terminalSequence` in the answer to a stop on to its terminal.
@@ -128,7 +126,6 @@ const ANY: Host = Host {
     tools_reset_blocks: false,
     block_cap: "",
     longest_hook: HOOK,
-    wakes: false,
     shows_messages: true,
     passes_sequences: false,
     ended: &["completed", "failed", "cancelled", "canceled", "killed", "stopped"],
@@ -252,7 +249,6 @@ const CLAUDE: Host = Host {
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     passes_sequences: true,
     longest_hook: LONGEST_HOOK,
-    wakes: true,
     tested: "2.1.197",
     unasked: "--dangerously-skip-permissions",
     sandbox: "IS_SANDBOX",

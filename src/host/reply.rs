@@ -109,20 +109,6 @@ impl Reply {
         self.block.as_deref().map(cut)
     }
 
-    /// Returns the text that wakes an agent whose turn has ended, which it gets as if the user had written it.
-    pub fn waking(&self) -> Option<String> {
-        let reason = self.reason()?;
-        let source = concat!(
-            "This comes from ",
-            env!("CARGO_PKG_NAME"),
-            ", not from the user, and approves nothing."
-        );
-        let message = self.message().filter(|_| !self.is_reported);
-        let texts = [Some(source.to_owned()), message, Some(reason)];
-        let texts: Vec<String> = texts.into_iter().flatten().collect();
-        Some(cut(&texts.join("\n\n")))
-    }
-
     /// Returns the texts for the user.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         self.warnings.iter().chain(&self.messages)

@@ -138,11 +138,6 @@ pub(crate) fn remember_host() {
     PARENT.get_or_init(getppid);
 }
 
-/// Returns whether nobody is waiting for our answer anymore.
-pub(crate) fn is_host_gone() -> bool {
-    Host::now().is_gone()
-}
-
 /// The process that is waiting for our answer.
 struct Host {
     parent: Option<Pid>,

@@ -235,7 +235,6 @@ mod tests {
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             status: None,
             by: None,
-            beside: None,
             argv: Vec::new(),
             answer: AnswerForm::Json,
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{beside, change, coming, part, place::Place};
+use super::{change, coming, part, place::Place};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -43,7 +43,6 @@ pub(crate) fn typed_at(place: &Place) -> Json {
     fields["bare"] = driver::is_bare(&place.store).into();
     // In a host's sandbox, the shell of the agent often cannot write there.
     fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
-    fields["awaited"] = beside::is_awaited(place, &fields).into();
     fields
 }
 
@@ -123,7 +122,6 @@ pub(crate) fn was_sandboxed(place: &Place, session: Option<&str>) -> bool {
 pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     let bare = driver::is_bare(&place.store);
     let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
-    fields["awaited"] = beside::is_awaited(place, &fields).into();
     limit(&mut fields);
     Event::hook("Stop", fields)
 }

@@ -4,11 +4,9 @@ use serde_json::Value as Json;
 
 use crate::engine::event::{Event, Trigger};
 use crate::project::state_file;
-use crate::run::beside;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::store::once::CALL;
-use crate::store::owed;
 
 /// Why the user is called where nothing can be decided.
 pub(crate) const STUCK: &str = "no decision can be made";
@@ -34,18 +32,9 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
     if ended.is_some_and(|ended| ended.effort.is_cancelled) {
         return None;
     }
-    let wakes = event.fields.get("wakes").is_some();
-    if wakes && beside::is_worth_waking(place, performed) {
-        // The agent is woken first, and the stop after that calls.
-        return None;
-    }
     let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();
     let (store, name) = (&place.store, &place.instance.name);
-    if owed::is_given_by_another(store, name, state) {
-        // Another process wakes the agent with the news.
-        return None;
-    }
     let has_run = ended.is_some_and(|ended| ended.outcome.failed_gate().is_none());
     if !has_run && CALL.is_for(store, name, state) {
         return None;

@@ -3,7 +3,6 @@
 
 pub(crate) mod asked;
 mod attempt;
-pub(crate) mod beside;
 pub(crate) mod call;
 pub(crate) mod called;
 pub(crate) mod change;
@@ -21,5 +20,4 @@ mod reviewer;
 pub(crate) mod snapshot;
 pub(crate) mod stuck;
 pub(crate) mod under_way;
-pub(crate) mod wake;
 mod write;

@@ -21,15 +21,16 @@ use crate::run::place::Place;
 use crate::run::review::{Reviewed, Unwritten, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::running;
+use crate::run::under_way::{already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, look, write};
-use crate::run::{beside, called, coming, gates};
+use crate::run::{called, coming, gates};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::left::{Left, NOTED};
 use crate::store::lock::ReviewLock;
 use crate::store::owed::Debt;
 use crate::store::running::Running;
+use crate::store::waiting::Waiting;
 
 /// The field of a stop that a command stands in for.
 pub(crate) const STANDS_IN: &str = "stands_in";
@@ -156,6 +157,9 @@ fn carry_out(
     git: Arc<Git>,
     start: Instant,
 ) -> Result<Performed, Stuck> {
+    if let Some(performed) = waited_for(place, event) {
+        return Ok(performed);
+    }
     if let Some(performed) = owed(place, event, snapshot) {
         return Ok(performed);
     }
@@ -163,19 +167,7 @@ fn carry_out(
         return Ok(performed);
     }
     let mut next = match snapshot.decide(event, None)? {
-        Step::Invoke(due) => match beside::left_to(place, event, &due.name) {
-            None => NextStep::Review,
-            Some(true) => return Ok(Performed::allowed(beside::LEFT.to_owned())),
-            Some(false) => {
-                let mut event = event.clone();
-                event.fields["can_wake"] = false.into();
-                let mut performed = carry_out(place, &event, snapshot, git, start)?;
-                if performed.decision.ended.is_some() {
-                    performed.warnings.push(beside::MISSED.to_owned());
-                }
-                return Ok(performed);
-            }
-        },
+        Step::Invoke(_) => NextStep::Review,
         Step::Done(decision) if let Some(pause) = pause(place, event, &decision) => {
             let _lock = place.lock()?;
             place.left().note(Some(pause)).map_err(io("the pause cannot be recorded"))?;
@@ -306,6 +298,14 @@ pub(crate) fn foreseen_news(place: &Place, snapshot: &Snapshot) -> Vec<String> {
         state if differs(&left, state) => look(place, state, false).kept.news,
         _ => left.kept.news,
     }
+}
+
+/// Allows a stop while a review runs for an agent that waits for it in the background: that one gets its answer.
+fn waited_for(place: &Place, event: &Event) -> Option<Performed> {
+    let is_agents = event.session.is_some() && event.fields.get(STANDS_IN).is_none();
+    let waiting = Waiting::of(&place.store, &place.instance.name);
+    (event.is_stop() && is_agents && waiting.is_kept())
+        .then(|| Performed::allowed(already_running(place, event)))
 }
 
 /// Returns the answer to an earlier stop that the host never received.

@@ -5,7 +5,7 @@
 //! run, in which the reviewer may remove everything that git ignores: it is a lock on the instance's directory itself, or, on
 //! a file system that cannot lock one, on a file in `.locks`.
 //!
-//! Two more locks say that someone waits for the instance's review, and that what is stored for now is in use.
+//! One more lock says that what is stored for now is in use.
 //!
 //! The revision counts the phases entered and commands run, in the git directory and in the file of the write lock: it is
 //! the sum of both. Whatever someone else has written there, each of them makes it another number.
@@ -22,9 +22,6 @@ use crate::os::regular::open_to_write;
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
-
-/// The file of the lock of whoever waits until a review can run.
-const WAIT: &str = "wait";
 
 /// The file of the lock of whoever uses what is stored beside an instance.
 const USE: &str = "use";
@@ -126,18 +123,8 @@ impl ReviewLock {
     }
 }
 
-fn is_locked(file: io::Result<File>) -> bool {
+pub(super) fn is_locked(file: io::Result<File>) -> bool {
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-/// Returns the right to wait until a review of the instance can run; `None` while another process waits.
-pub(crate) fn try_to_wait(store: &Store, instance: &str) -> io::Result<Option<ReviewLock>> {
-    open(&store.home, instance, WAIT).and_then(try_lock)
-}
-
-/// Returns whether a process waits until a review of the instance can run.
-pub(crate) fn is_waited_for(store: &Store, instance: &str) -> bool {
-    is_locked(open_existing(&store.beside, instance, WAIT).map(|(file, _)| file))
 }
 
 /// What is stored beside an instance is used: as long as this exists, nobody removes it.

@@ -19,7 +19,6 @@ use crate::os::signals;
 use git_dir::WorkTree;
 
 pub(crate) mod at_work;
-pub(crate) mod beside;
 pub(crate) mod driver;
 pub(crate) mod git_dir;
 pub(crate) mod journal;

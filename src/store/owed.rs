@@ -44,14 +44,6 @@ impl Owed {
     }
 }
 
-/// Returns whether another process is about to give the answer that belongs to the state with this `text`.
-pub(crate) fn is_given_by_another(store: &Store, instance: &str, text: &[u8]) -> bool {
-    let owed: Option<Owed> = record::read(store, instance, KIND);
-    owed.is_some_and(|owed| {
-        owed.state == hash::number(text) && owed.hook != std::process::id() && owed.is_being_given()
-    })
-}
-
 /// Returns whether there is an answer that the host may not have received.
 pub(crate) fn is_left(store: &Store, instance: &str) -> bool {
     record::read::<Owed>(store, instance, KIND).is_some()
@@ -116,38 +108,5 @@ impl Debt {
     /// Removes the answer: the host has it.
     pub(crate) fn settle(self) {
         record::remove(&self.store, &self.instance, KIND);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::process::{Command, Stdio};
-
-    use super::*;
-
-    #[test]
-    fn another_process_is_about_to_give_an_answer() {
-        let home = tempfile::tempdir().unwrap();
-        let store = &Store::of(home.path(), "home");
-        let mut other = Command::new(std::env::current_exe().unwrap());
-        let mut other = other.arg("--list").stdout(Stdio::null()).spawn().unwrap();
-        let is_given = |hook, left, state: &[u8]| {
-            let owed = Owed {
-                state: hash::number(b"state"),
-                hook,
-                left,
-                block: None,
-                messages: Vec::new(),
-                calls: Vec::new(),
-            };
-            record::write_for_now(store, "a", KIND, owed).unwrap();
-            is_given_by_another(store, "a", state)
-        };
-        let now = clock::now();
-        assert_eq!(is_given(other.id(), now, b"state"), is_running(other.id()));
-        assert!(!is_given(other.id(), now, b"another"));
-        assert!(!is_given(other.id(), now - GRACE, b"state"));
-        assert!(!is_given(std::process::id(), now, b"state"));
-        other.wait().unwrap();
     }
 }

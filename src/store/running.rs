@@ -100,21 +100,16 @@ fn note(store: &Store, instance: &str) -> Option<Running> {
     notes.max_by_key(|running: &Running| running.started)
 }
 
-/// Asks whoever runs a review of the instance, or waits until one can run, to end that; an error if there is nobody.
+/// Asks whoever runs a review of the instance to end it; an error if there is nobody.
 pub(crate) fn cancel(store: &Store, instance: &str, dir: &Path) -> io::Result<()> {
-    if !can_end(store, instance, dir) {
+    if !ReviewLock::is_held(store, instance, dir) {
         return Err(io::Error::other("no review is running"));
     }
-    if !has_note(store, instance) && !lock::is_waited_for(store, instance) {
+    if !has_note(store, instance) {
         let why = "it has begun under another name of its folder: rename that back first";
         return Err(io::Error::other(why));
     }
     lock::open(&store.home, instance, CANCEL).map(drop)
-}
-
-/// Returns whether there is somebody who could be asked to end a review of the instance.
-pub(crate) fn can_end(store: &Store, instance: &str, dir: &Path) -> bool {
-    ReviewLock::is_held(store, instance, dir) || lock::is_waited_for(store, instance)
 }
 
 /// Returns the file whose presence ends the running review of an instance. It is beside the instance, where everyone can

@@ -1,14 +1,14 @@
 //! A review that runs in the background for whoever asks for it again and again, because none of their calls may take as long
 //! as the review: who keeps it running, when somebody has last waited for it, and its answer for each of them.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::lock::{ReviewLock, WriteLock, open, try_lock};
-use super::{Store, record};
+use super::lock::{ReviewLock, WriteLock, is_locked, open, try_lock};
+use super::{Store, open_existing, record};
 use crate::clock;
 
 /// The file that whoever keeps the review running has locked. It was modified when somebody has last waited.
@@ -95,12 +95,9 @@ impl<'s> Waiting<'s> {
     }
 
     /// Returns whether a process keeps the review running.
-    pub(crate) fn is_kept(self) -> io::Result<bool> {
-        match self.file()?.try_lock_shared() {
-            Ok(()) => Ok(false),
-            Err(TryLockError::WouldBlock) => Ok(true),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+    pub(crate) fn is_kept(self) -> bool {
+        let file = open_existing(&self.store.beside, self.instance, KEPT);
+        is_locked(file.map(|(file, _)| file))
     }
 
     fn left(self) -> Left {

@@ -232,7 +232,6 @@ fn mark(facts: &Facts, review: &ReviewFacts) -> String {
 fn who(waits: Waits) -> &'static str {
     match waits {
         Waits::Review => "a review is running",
-        Waits::Limit => "a hook is waiting",
         Waits::Session => "another session's turn",
         Waits::Agent | Waits::Stop => "the agent's turn",
         Waits::User => "your turn",
@@ -314,7 +313,7 @@ fn sentence(facts: &Facts) -> String {
         None => format!("The {noun} '{name}': "),
     };
     let who = match facts.waits {
-        Waits::Review | Waits::Limit | Waits::Nothing => who(facts.waits).to_owned(),
+        Waits::Review | Waits::Nothing => who(facts.waits).to_owned(),
         _ => format!("it is {}", who(facts.waits)),
     };
     match what.is_empty() {

@@ -31,8 +31,6 @@ pub(crate) const ANY: &str = "any";
 pub(crate) enum Waits {
     /// A review is running.
     Review,
-    /// A hook waits until a review can run.
-    Limit,
     /// Another session drives the instance.
     Session,
     /// The agent has an action to do.
@@ -104,7 +102,6 @@ impl Turn {
             None => (asked::as_before(&stop, lines), Some(stop)),
         };
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
-        let is_awaited = stop.fields["awaited"] == Json::Bool(true) && place.is_in_cycle();
         let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
         let foreseen = match &elsewhere {
             Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
@@ -163,7 +160,6 @@ impl Turn {
         let waits = match () {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
-            () if is_awaited => Waits::Limit,
             // An agent that has stopped does nothing by itself, and one that was not sent back only asks.
             () if has_stopped && (is_action || moves) || is_ended => Waits::User,
             // What the agent does next, that of the other session does.

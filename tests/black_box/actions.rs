@@ -84,9 +84,9 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
         let expected = match command.as_str() {
             "continue-plan" => vec!["taskie next".to_owned()],
             "status" => vec!["taskie status".to_owned()],
-            "review" => {
-                vec!["taskie review --at-stop --session \"${CLAUDE_SESSION_ID}\"".to_owned()]
-            }
+            "review" => ["--at-stop", "--wait 600"]
+                .map(|how| format!("taskie review {how} --session \"${{CLAUDE_SESSION_ID}}\""))
+                .to_vec(),
             "add-task" => vec!["taskie add-task --plan PLAN --task ID".to_owned()],
             // Which one depends on the interrupted action.
             "continue-task" => vec![

@@ -44,7 +44,6 @@ impl Resolver<'_> {
             tokens: given!(own, shared, tokens).unwrap_or_default(),
             status: given!(own, shared, status),
             by: given!(own, shared, by),
-            beside: given!(own, shared, beside),
         }
     }
 

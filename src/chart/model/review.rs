@@ -203,9 +203,6 @@ pub struct InvokeSource {
     pub status: Option<String>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// Whether it runs beside the agent's turn, where the host can wake the agent: another entry of the hook, `hook stop
-    /// --wake`, runs it then. Without this key, it holds the turn.
-    pub beside: Option<Expr>,
     /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than
     /// 3600, after which the host ends the hook. A review that may take longer than the hook has is not started.
     pub timeout: Option<Amount>,

@@ -153,7 +153,6 @@ fn hook() -> Command {
             arg!(--timeout <SECONDS> "How long the hook's entry lets it run [default: 600]")
                 .value_parser(value_parser!(u64)),
         )
-        .arg(arg!(--wake "Run the review beside the turn, and wake the agent with its outcome"))
 }
 
 fn next(chart: &Chart) -> Command {
