@@ -22,7 +22,7 @@ use crate::run::review::{Reviewed, Unwritten, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{already_running, running};
-use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, look, write};
+use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
 use crate::run::{called, coming, gates};
 use crate::store::driver;
 use crate::store::journal::{self, DecisionLine, Line};
@@ -69,7 +69,7 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
     if is_told && differs(&left, &snapshot.state) {
         let _lock = place.lock()?;
         // Another process may have written both since.
-        left = look(place, &place.state(), false);
+        left = place.look(&place.state(), false);
         left.write().map_err(io(UNNOTED))?;
     }
     let mut performed = carry_out(place, event, &snapshot, git, start)?;
@@ -295,7 +295,7 @@ pub(crate) fn foreseen_news(place: &Place, snapshot: &Snapshot) -> Vec<String> {
     let left = place.left();
     match &snapshot.state {
         Reading::Broken(_) => Vec::new(),
-        state if differs(&left, state) => look(place, state, false).kept.news,
+        state if differs(&left, state) => place.look(state, false).kept.news,
         _ => left.kept.news,
     }
 }

@@ -177,6 +177,17 @@ impl Place {
         Left::of(&self.chart, &self.store, &self.instance.name)
     }
 
+    /// Compares the state as it was left with the one that is found.
+    pub(crate) fn look(&self, found: &Reading, is_reviewed: bool) -> Left {
+        let mut left = self.left();
+        match found {
+            Reading::Sound { context, .. } => left.find(Some(context), is_reviewed),
+            Reading::Missing => left.find(None, is_reviewed),
+            Reading::Broken(_) => {}
+        }
+        left
+    }
+
     /// Returns the error for a state that cannot be used.
     pub(crate) fn broken(&self, why: &str) -> Stuck {
         let file = self.instance.dir.join(state_file::FILE);

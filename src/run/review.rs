@@ -19,7 +19,6 @@ use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{KILLED, already_running, announced, ended, record_left};
-use crate::run::write::look;
 use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
@@ -115,7 +114,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         "no review was started, because the journal, which counts reviews, could not be written";
     place.journal().try_to_add().map_err(io(uncounted))?;
     // Without it, what is changed during the review is not named.
-    let _ = look(place, &snapshot.state, false).write();
+    let _ = place.look(&snapshot.state, false).write();
     drop(lock);
     let due = Due {
         snapshot: &snapshot,

@@ -24,7 +24,6 @@ use crate::run::place::Place;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::left::Left;
 use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::owed::Debt;
 use crate::store::{driver, postponed};
@@ -88,24 +87,13 @@ pub(crate) fn write(
     let debt = match decision.patch.is_empty() {
         true => {
             if is_reviewed {
-                look(place, &snapshot.state, true).write().map_err(io(UNNOTED))?;
+                place.look(&snapshot.state, true).write().map_err(io(UNNOTED))?;
             }
             None
         }
         false => write_state(place, event, &mut lock, &snapshot, &decision)?,
     };
     Ok(Some(Performed { debt, ..Performed::of(&snapshot, decision) }))
-}
-
-/// Compares the state as it was left with the one that is found.
-pub(super) fn look(place: &Place, found: &Reading, is_reviewed: bool) -> Left {
-    let mut left = place.left();
-    match found {
-        Reading::Sound { context, .. } => left.find(Some(context), is_reviewed),
-        Reading::Missing => left.find(None, is_reviewed),
-        Reading::Broken(_) => {}
-    }
-    left
 }
 
 /// Writes the state. Returns the answer to a stop, until the host has it.
@@ -122,7 +110,7 @@ fn write_state(
         _ => snapshot.context(),
     };
     let text = new_state(place, snapshot, &decision.patch)?;
-    let mut left = look(place, &snapshot.state, decision.ended.is_some());
+    let mut left = place.look(&snapshot.state, decision.ended.is_some());
     if let Reading::Sound { context: after, .. } = state_file::parse(&place.chart, &text) {
         left.decide(event, (before, &after), decision);
         left.write().map_err(io(UNNOTED))?;

@@ -172,7 +172,7 @@ fn task_10_is_not_task_1() {
         ("10", [("1", "pending"), ("10", "pending")], "complete-task"),
         ("1", [("1", "pending"), ("10", "done")], "all-code-review"),
     ] {
-        let before = json!({ "current_task": current, "consecutive_clean": 1, "paused": null });
+        let before = json!({ "current_task": current, "consecutive_clean": 1 });
         let project = plan_in(&before, &Reviewer::pass());
         project.write("tasks.md", tasks(&rows));
         project.write("task-10.md", "# Task 10\n");

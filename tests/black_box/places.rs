@@ -64,7 +64,7 @@ fn review_loop(project: &Project, session: &Path, root: &Path) {
         state(),
         json!({
             "max_reviews": 8, "phase": "plan-review", "next_phase": "create-tasks", "review_model": "opus",
-            "consecutive_clean": 2, "tdd": false, "current_task": null, "phase_iteration": 2, "paused": null,
+            "consecutive_clean": 2, "tdd": false, "current_task": null, "phase_iteration": 2,
         })
     );
     let mut names: Vec<String> = fs::read_dir(&plan)

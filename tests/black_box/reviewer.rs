@@ -481,7 +481,8 @@ fn a_review_that_the_user_skips_is_ended() {
     let ended = "The review that was running is ended: nothing waits for it anymore.\n";
     assert!(skipped.stdout.ends_with(ended), "{}", skipped.stdout);
     let message = finish(hook).message();
-    let why = "The code-review 1 failed: it was cancelled. The state has changed since it was due.";
+    let why = "The code-review task-1 was left without having passed (`taskie skip`).\n\
+               The code-review 1 failed: it was cancelled. The state has changed since it was due.";
     assert!(message.starts_with(why), "{message}");
     let left = json!({ "phase": "code-review", "next_phase": "complete-task" });
     let mut expected = state(json!({}));

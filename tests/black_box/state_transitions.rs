@@ -96,17 +96,17 @@ fn t16_atomic_write() {
     assert_eq!(fs::read_to_string(held).unwrap(), before);
 }
 
-// With no task left, the final review is due, and it starts over: the counters, the model, and what was paused.
+// With no task left, the final review is due, and it starts over: the counters and the model.
 #[test]
 fn the_last_code_review_leads_to_all_code_review() {
     for last in ["done", "Cancelled", "**postponed**"] {
-        let before = json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "sonnet", "paused": "code-review" });
+        let before = json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "sonnet" });
         let project = plan_in(&before, &Reviewer::pass());
         project.write("tasks.md", tasks(&[("1", "pending"), ("2", last)]));
         let review = review("code-review", 5);
         let after = json!({
             "phase": "code-review", "next_phase": "all-code-review", "phase_iteration": 0, "review_model": "opus",
-            "consecutive_clean": 0, "paused": null,
+            "consecutive_clean": 0,
         });
         check(&project, Expected::passed_by(&review, "sonnet", "all-code-review").state(after));
     }
