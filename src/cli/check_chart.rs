@@ -12,10 +12,7 @@ use clap::parser::ValueSource;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{
-    Target, WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell, tell_styled,
-};
-use super::suite;
+use super::output::{Target, WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::diagnostic::code::Code;
@@ -30,7 +27,6 @@ use crate::lint::report::Format;
 use crate::lint::{self, Checked};
 use crate::project::home;
 use crate::project::trust;
-use crate::scenario::coverage::Coverage;
 use crate::text::{shown, shown_lines};
 
 /// The exit code if a chart could not be read.
@@ -67,10 +63,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         return print(&embedded, &files);
     }
     let drawing = Target::of(matches, "diagram")?;
-    let scenarios = matches.get_one::<PathBuf>("scenarios");
-    if let Some(dir) = scenarios {
-        suite::is_free(dir)?;
-    }
     let caps = caps(matches);
     interruptible(&caps)?;
     let looked_at = || {
@@ -89,15 +81,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         Format::Human => say_styled(text),
         Format::Json | Format::Sarif => say_json_text(text),
         Format::Concise | Format::Github => say(text),
-    }
-    if let Some(dir) = scenarios {
-        for covered in suite::write(dir, &checked)? {
-            match format {
-                Format::Human => say_styled(&format!("\n{covered}")),
-                // Stdout is for programs.
-                _ => tell_styled(&covered),
-            }
-        }
     }
     if caps.stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
@@ -153,10 +136,6 @@ fn caps(matches: &ArgMatches) -> Caps {
     let states = number("max-states").and_then(|states| usize::try_from(states).ok());
     let time = number("max-seconds").map(|seconds| Duration::from_secs(seconds.into()));
     Caps {
-        walks_to: match matches.contains_id("scenarios") {
-            true => Coverage::all,
-            false => default.walks_to,
-        },
         states: states.unwrap_or(default.states),
         time: time.unwrap_or(default.time),
         ..default

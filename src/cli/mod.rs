@@ -24,7 +24,6 @@ mod schema;
 mod simulate;
 mod stats;
 mod status;
-mod suite;
 mod test;
 mod trust;
 mod validate;

@@ -73,7 +73,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if let Some(saved) = saved {
         let about = format!("A simulation of {}: {ended}.", chart.id);
-        saved.write(&save::write(&about, None, begins.as_ref(), &steps))?;
+        saved.write(&save::write(&about, begins.as_ref(), &steps))?;
     }
     if is_json {
         let phase = player.phase();

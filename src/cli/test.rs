@@ -61,17 +61,17 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     page.print();
     // After a failure, what is covered says little.
     if failed == 0 {
-        uncovered(chart, "Not covered:", &missing).print();
+        uncovered(chart, &missing).print();
     }
     Ok(code)
 }
 
-/// Returns a list of parts of a chart, each with what it is about.
-pub(super) fn uncovered(chart: &Chart, heading: &str, places: &[String]) -> Page {
+/// Returns the parts of a chart that no scenario has used, each with what it is about.
+fn uncovered(chart: &Chart, places: &[String]) -> Page {
     let labels: Vec<String> = places.iter().map(|place| format!("  {place}")).collect();
     let mut page = Page::labeled(labels.iter().map(String::as_str));
     if !places.is_empty() {
-        page.text(PLAIN, heading);
+        page.text(PLAIN, "Not covered:");
     }
     for (label, place) in labels.iter().zip(places) {
         page.styled_row(PLAIN, label, chart.about(place).unwrap_or_default());

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::chart::Chart;
 use crate::os;
 
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
 const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 120 };
 
-/// How far an exploration goes, and what else it looks for.
+/// How far an exploration goes.
 #[derive(Debug, Clone)]
 pub struct Caps {
     /// The most states that are looked at.
@@ -25,8 +24,6 @@ pub struct Caps {
     pub stop: Arc<AtomicBool>,
     /// How many states have been looked at, for elsewhere.
     pub looked_at: Arc<AtomicUsize>,
-    /// Names the places of a chart to which it looks for walks.
-    pub walks_to: fn(&Chart) -> Vec<String>,
 }
 
 impl Default for Caps {
@@ -37,7 +34,6 @@ impl Default for Caps {
             memory: 1 << 30,
             stop: Arc::default(),
             looked_at: Arc::default(),
-            walks_to: |_| Vec::new(),
         }
     }
 }

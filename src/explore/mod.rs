@@ -34,14 +34,13 @@ use search::Search;
 /// Explores `chart`, whose expressions have been checked.
 pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps);
-    let places = (caps.walks_to)(chart);
     search.moves.tree.budget = Budget::of_judgments(caps);
     let mut report = Report {
         states: search.looked_at(),
         transitions: search.steps().count(),
         ..Report::default()
     };
-    judge::judge(&mut search, &places, &mut report);
+    judge::judge(&mut search, &mut report);
     report.domain = search.moves.domain_in_words();
     report.cut = search.cut_in_words();
     report

@@ -3,10 +3,6 @@
 use super::trace::Trace;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
-use crate::engine::context::Context;
-use crate::engine::decision::Outcome;
-use crate::engine::event::Event;
-use crate::engine::possible_world::Disk;
 
 /// What an exploration has found.
 #[derive(Debug, Default)]
@@ -18,30 +14,6 @@ pub struct Report {
     /// Where it was cut off, in words; `None`: every state was looked at, and what is proved is proved for all of them.
     pub cut: Option<String>,
     pub results: Vec<PropertyResult>,
-    /// For each place that something can be covered at, the shortest walks that lead there, where they were asked for.
-    pub walks: Vec<(String, Vec<Walk>)>,
-}
-
-/// A walk that is real: each of its steps is what the hook decides in a world that can exist.
-#[derive(Debug, Clone)]
-pub struct Walk {
-    /// The state before the first step, which is not written yet.
-    pub begins: Context,
-    pub steps: Vec<Taken>,
-}
-
-/// A step of a walk.
-#[derive(Debug, Clone)]
-pub struct Taken {
-    pub event: Event,
-    pub disk: Disk,
-    /// The state before it, with what the user has set.
-    pub before: Context,
-    /// How the review ended that it starts, if it starts one.
-    pub outcome: Option<Outcome>,
-    /// The rules that fired, by their places.
-    pub fired: Vec<String>,
-    pub after: Context,
 }
 
 impl Report {

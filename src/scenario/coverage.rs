@@ -28,11 +28,6 @@ impl Coverage {
         });
     }
 
-    /// Returns whether a part was used.
-    pub(crate) fn has(&self, place: &str) -> bool {
-        self.used.contains(place)
-    }
-
     /// Returns all that `chart` has, in its order.
     pub(crate) fn all(chart: &Chart) -> Vec<String> {
         let rules = chart.on.iter().flat_map(|(event, rules)| {

@@ -2,8 +2,7 @@
 //!
 //! A [`script`] is the file. A [`player`] plays it on a [`stage`], shows each step, and compares. There are two stages: an
 //! [`instance`] in memory, which decides as the hook does but starts nothing and writes nothing, and the demo's temporary
-//! project, where everything is real. [`agent`] makes up the steps of a simulation, [`walk`] those
-//! of a walk that the model checker has found, and [`save`] writes what was played.
+//! project, where everything is real. [`agent`] makes up the steps of a simulation, and [`save`] writes what was played.
 
 pub(crate) mod agent;
 pub(crate) mod coverage;
@@ -13,4 +12,3 @@ pub(crate) mod player;
 pub(crate) mod save;
 pub(crate) mod script;
 pub(crate) mod stage;
-pub(crate) mod walk;

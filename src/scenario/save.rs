@@ -34,18 +34,10 @@ pub(crate) fn expecting(
     expected
 }
 
-/// Returns the text of a scenario. `about` is a comment above it, and `session` its session, if it has one of its own.
-pub(crate) fn write(
-    about: &str,
-    session: Option<&str>,
-    begins: Option<&Context>,
-    steps: &[ScenarioStep],
-) -> String {
+/// Returns the text of a scenario. `about` is a comment above it.
+pub(crate) fn write(about: &str, begins: Option<&Context>, steps: &[ScenarioStep]) -> String {
     let about: Vec<String> = about.lines().map(|line| format!("# {line}\n")).collect();
     let mut text = about.concat();
-    if let Some(session) = session {
-        text.push_str(&format!("\nsession = {}\n", string(session)));
-    }
     if let Some(begins) = begins {
         let nulls = begins.iter().filter(|(_, held)| held.is_null());
         let nulls: Vec<String> = nulls.map(|(name, _)| name.clone()).collect();

@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 use taskie::diagnostic::code::Code;
 
-use crate::scenarios::played;
 use crate::support::{Project, Ran, cases, feed, report};
 
 const BASE: &str = include_str!("../charts/base.toml");
@@ -639,19 +638,11 @@ fn all_problems_of_a_step_in_one_run() {
 /// The output of `taskie check-chart` for the charts that are compiled in. It is the same in every project, and
 /// exploring them takes seconds, so all tests share one run.
 pub fn compiled_in() -> &'static str {
-    &explored().1
-}
-
-/// That run: a project with the scenarios in `suite`, the output about the charts, and that about the scenarios.
-pub fn explored() -> &'static (Project, String, String) {
-    static EXPLORED: OnceLock<(Project, String, String)> = OnceLock::new();
-    EXPLORED.get_or_init(|| {
-        let project = Project::empty();
-        let ran = project.run(&["check-chart", "--domain", "--scenarios", "suite"]);
+    static PRINTED: OnceLock<String> = OnceLock::new();
+    PRINTED.get_or_init(|| {
+        let ran = Project::empty().run(&["check-chart", "--domain"]);
         assert_eq!(ran.err(), (0, ""));
-        let end = ran.stdout.find(" scenarios in suite/").unwrap();
-        let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout[..end].rfind('\n').unwrap());
-        (project, printed.to_owned(), of_scenarios.to_owned())
+        ran.stdout
     })
 }
 
@@ -787,7 +778,7 @@ fn file_names_follow_their_patterns() {
     }
 }
 
-/// Ordinary workflows: nothing is found in them, everything about them is decided, and every part has a scenario.
+/// Ordinary workflows: nothing is found in them, and everything about them is decided.
 #[test]
 fn nothing_is_found_in_ordinary_workflows() {
     let folders = ["tests/charts/workflows", "examples"];
@@ -799,19 +790,9 @@ fn nothing_is_found_in_ordinary_workflows() {
     let charts = paths.filter(|path| path.is_file() && !path.ends_with("demo.toml"));
     let charts: Vec<String> = charts.map(|path| path.to_str().unwrap().to_owned()).collect();
     assert_eq!(charts.len(), 12);
-    let args = ["check-chart", "--strict", "--format=concise", "--scenarios=suite"];
     let project = Project::empty();
-    let mut command = project.command(args);
-    let ran = Ran::of(command.args(&charts).output().unwrap());
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    let lines: Vec<&str> = ran.stderr.lines().collect();
-    assert_eq!(lines.len(), charts.len(), "{}", ran.stderr);
-    for (line, chart) in lines.iter().zip(&charts) {
-        assert!(line.ends_with("phases, rules, commands and refusals (100%)"), "{line}");
-        let dir = line.split_once(" in ").unwrap().1.split_once(';').unwrap().0;
-        let ran = played(&project, chart, dir);
-        assert_eq!((ran.code, &ran.json()["coverage"]["missing"]), (0, &json!([])));
-    }
+    let mut command = project.command(["check-chart", "--strict", "--format=concise"]);
+    assert_eq!(Ran::of(command.args(&charts).output().unwrap()).all(), (0, "", ""));
 }
 
 /// A property that a setting breaks names the setting, and reasons that several properties share are printed once.

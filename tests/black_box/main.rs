@@ -24,7 +24,6 @@ mod diagram;
 mod doctor;
 mod dr_done;
 mod edge_cases;
-mod edits;
 mod escapes;
 mod expected;
 mod expressions;

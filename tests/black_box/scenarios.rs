@@ -1,12 +1,10 @@
 //! `taskie simulate` and `taskie test`: a chart is played in memory, and the results are compared.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::check_chart::{explored, over_base, with_chart};
 use crate::support::{PLAN, Project, Ran, cases, write_chart};
 use crate::typed::{texts, typed};
 
@@ -178,157 +176,18 @@ fn a_scenario_that_is_none() {
     insta::assert_snapshot!("test-odd", ran.stdout.split("\n\n").next().unwrap());
 }
 
-/// Plays all scenarios in a folder.
-pub fn played(project: &Project, chart: &str, dir: &str) -> Ran {
-    let files = fs::read_dir(project.root.join(dir)).unwrap();
-    let files = files.map(|file| file.unwrap().path().display().to_string());
-    let mut files: Vec<String> = files.collect();
-    files.sort();
-    let args = ["--chart", chart, "test", "--json"].map(str::to_owned);
-    let ran = Ran::of(project.command(args).args(&files).output().unwrap());
-    assert_eq!(ran.stderr, "");
-    ran
-}
-
-#[test]
-fn every_part_of_the_charts_compiled_in_has_a_scenario() {
-    let (project, _, printed) = explored();
-    assert_eq!(
-        printed,
-        "\n81 scenarios in suite/taskie; covered: 81 of 81 phases, rules, commands and refusals (100%)\n\
-         \n44 scenarios in suite/dr-done; covered: 44 of 44 phases, rules, commands and refusals (100%)\n\
-         \n37 scenarios in suite/change; covered: 37 of 37 phases, rules, commands and refusals (100%)\n"
-    );
-    for chart in ["taskie", "dr-done", "change"] {
-        let ran = played(project, chart, &format!("suite/{chart}"));
-        let coverage = &ran.json()["coverage"];
-        assert_eq!((ran.code, &coverage["missing"]), (0, &json!([])));
-        let count = ran.json()["scenarios"].as_array().unwrap().len();
-        assert_eq!(coverage["all"], count, "{chart}");
-    }
-    let text = fs::read_to_string(project.root.join("suite/taskie/on.Stop.6.toml")).unwrap();
-    insta::assert_snapshot!("walk", text);
-}
-
-/// The scenarios of every shipped chart and example are committed, so that a change of a chart shows what it does.
-#[test]
-fn the_committed_scenarios_are_fresh() {
-    const SUITES: &str = "tests/scenarios";
-    let (shipped, ..) = explored();
-    let examples = Project::empty();
-    let charts = ["ralph", "release-train", "style-gate"]
-        .map(|name| chart(&format!("examples/{name}/statechart.toml")));
-    let args = ["check-chart", "--format=concise", "--scenarios", "suite"].map(str::to_owned);
-    let ran = Ran::of(examples.command(args).args(&charts).output().unwrap());
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    let mut fresh = suites(&shipped.root.join("suite"));
-    fresh.extend(suites(&examples.root.join("suite")));
-    let folder = repository().join(SUITES);
-    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
-        let _ = fs::remove_dir_all(&folder);
-        for (name, text) in &fresh {
-            let path = folder.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-    }
-    let stored = suites(&folder);
-    let names = stored.keys().chain(fresh.keys());
-    let stale: Vec<&String> = names.filter(|name| stored.get(*name) != fresh.get(*name)).collect();
-    assert!(
-        stale.is_empty(),
-        "{SUITES} is stale: {stale:?}\n\
-         update it, and read what has changed: TASKIE_UPDATE_DOCS=1 cargo test --test black_box scenarios"
-    );
-}
-
-/// The files that are played for a chart: those that `check-chart` writes, and those that people wrote, which say what
-/// the written ones leave open.
-pub fn committed(chart: &str) -> Vec<String> {
-    let folders = ["scenarios", "stories"].map(|name| repository().join("tests").join(name));
-    let files = folders.map(|folder| fs::read_dir(folder.join(chart)).into_iter().flatten());
-    let files = files.into_iter().flatten();
-    let mut files: Vec<String> =
-        files.map(|file| file.unwrap().path().display().to_string()).collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn the_stories_of_the_charts_are_true() {
     let project = Project::empty();
     let folders = fs::read_dir(repository().join("tests/stories")).unwrap();
     for folder in folders {
-        let name = folder.unwrap().file_name().into_string().unwrap();
-        let files = committed(&name);
+        let folder = folder.unwrap();
+        let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
+        let name = folder.file_name().into_string().unwrap();
         let args = ["--chart", &name, "test"].map(str::to_owned);
-        let ran = Ran::of(project.command(args).args(&files).output().unwrap());
+        let ran = Ran::of(project.command(args).args(files).output().unwrap());
         assert_eq!(ran.err(), (0, ""), "{}", ran.stdout);
     }
-}
-
-/// The files of each folder in a folder, with their texts.
-fn suites(folder: &Path) -> BTreeMap<String, String> {
-    let entries = |folder: &Path| -> Vec<PathBuf> {
-        let entries = fs::read_dir(folder).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).collect()
-    };
-    let files = entries(folder).into_iter().flat_map(|chart| entries(&chart));
-    let file = |path: PathBuf| {
-        let name = path.strip_prefix(folder).unwrap().components();
-        let name: Vec<_> = name.map(|part| part.as_os_str().to_string_lossy()).collect();
-        (name.join("/"), fs::read_to_string(&path).unwrap())
-    };
-    files.map(file).collect()
-}
-
-#[test]
-fn what_no_walk_reaches_has_no_scenario() {
-    let rule = "[[on.Stop]]\nabout = \"nothing\"\nguard = \"not scope.started and reviews > 0\"\nallow = true\n";
-    let project = with_chart(&over_base(rule));
-    let args = ["check-chart", "--format=concise", "--scenarios", "suite", "chart.toml"];
-    let ran = project.run(&args);
-    assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert_eq!(
-        ran.stderr,
-        "16 scenarios in suite; covered: 16 of 17 phases, rules, commands and refusals (94%)\n\
-         No scenario could be written for:\n  on.Stop[0]  nothing\n"
-    );
-    // What is there is never overwritten.
-    let before = project.files();
-    let ran = project.run(&args);
-    assert_eq!(
-        ran.all(),
-        (
-            1,
-            "",
-            "taskie: suite is not empty\n  help: name a new folder, or remove the files: scenarios are not overwritten\n"
-        )
-    );
-    assert_eq!(project.files(), before);
-    // A chart that cannot be explored has no walks, and keeps no other chart from its scenarios.
-    fs::write(project.root.join("odd.toml"), "id = 3\n").unwrap();
-    let args = ["check-chart", "--format=concise", "--scenarios", "new"];
-    let ran = project.run(&[&args[..], &["odd.toml", "chart.toml"]].concat());
-    assert_eq!(
-        (ran.code, ran.stderr.as_str()),
-        (
-            1,
-            "No scenarios for odd.toml: fix the findings first.\n\
-             16 scenarios in new/text; covered: 16 of 17 phases, rules, commands and refusals (94%)\n\
-             No scenario could be written for:\n  on.Stop[0]  nothing\n"
-        )
-    );
-    // Two charts of one name would share a folder.
-    let ran = project.run(&["check-chart", "--scenarios", "twice", "chart.toml", "chart.toml"]);
-    assert_eq!(
-        (ran.code, ran.stderr.as_str()),
-        (
-            1,
-            "taskie: two charts have their scenarios in twice/text\n  \
-             help: give each chart an `id` of its own, or check one at a time\n"
-        )
-    );
 }
 
 /// The page about scenarios: its commands work as typed, and its example passes.

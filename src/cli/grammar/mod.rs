@@ -232,7 +232,7 @@ fn of_charts(chart: &Chart) -> Vec<Command> {
             .about("Play scenarios in memory, and compare the results")
             .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
             .arg(
-                arg!(file: [FILE]... "Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`")
+                arg!(file: [FILE]... "Scenario files, such as those that `taskie simulate --save` writes")
                     .required(true)
                     .value_parser(value_parser!(PathBuf)),
             )
@@ -368,10 +368,6 @@ fn check_chart() -> Command {
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(overwriting("diagram"))
-        .arg(
-            arg!(--scenarios <DIR> "Write the shortest scenario for each phase, rule and command into a new folder")
-                .value_parser(value_parser!(PathBuf)),
-        )
         .arg(arg!(--explain <CODE> "Explain what a code means and how to fix it").exclusive(true))
 }
 

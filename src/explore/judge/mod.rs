@@ -26,8 +26,8 @@ use super::report::Report;
 use super::search::Search;
 use judgment::Judge;
 
-/// Judges every property, in the order in which a person reads them, and finds the walks to these places.
-pub(crate) fn judge(search: &mut Search, places: &[String], report: &mut Report) {
+/// Judges every property, in the order in which a person reads them.
+pub(crate) fn judge(search: &mut Search, report: &mut Report) {
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
     let checks = checks::checks(search);
@@ -55,9 +55,4 @@ pub(crate) fn judge(search: &mut Search, places: &[String], report: &mut Report)
     results.extend(judge.cycles());
     results.extend(judge.blocks());
     results.extend(judge.own_properties(&truths));
-    let walks = places.iter().map(|place| {
-        let walks = judge.replay.borrow_mut().walks_to(place);
-        (place.clone(), walks)
-    });
-    report.walks.extend(walks);
 }

@@ -88,14 +88,14 @@ impl Replay<'_> {
         for field in tree.domain.parameters.keys() {
             let name = tree.name_of(*field);
             let (held, set) = match name.strip_prefix("config.") {
-                Some(setting) => (config.get(setting), taken.disk.config.get(setting)),
+                Some(setting) => (config.get(setting), taken.config.get(setting)),
                 None => (before.context.get(&name), taken.before.get(&name)),
             };
             if let Some(set) = set.filter(|set| held.or(tree.default_of(*field)) != Some(*set)) {
                 shown.given.push(format!("{name} is {}", plain(set)));
             }
         }
-        config.extend(taken.disk.config.clone());
+        config.extend(taken.config.clone());
         let chosen = self.chosen.iter();
         shown.given.extend(
             chosen.filter_map(|(question, value)| {

@@ -20,7 +20,6 @@ use super::decision_tree::Witness;
 use super::domain::Domain;
 use super::graph::{Backward, Path, back_from};
 use super::moves::{Edge, Moves, Setting};
-use super::report::{Taken, Walk};
 use super::search::{Search, Transition};
 use crate::chart::Chart;
 use crate::chart::field::default_of;
@@ -68,6 +67,16 @@ pub(super) struct Scene {
     pub(super) found: Found,
 }
 
+/// How a step was taken.
+#[derive(Debug)]
+struct Taken {
+    /// The rules that fired, by their places.
+    fired: Vec<String>,
+    /// The state before it, with what the user has set.
+    before: Context,
+    config: Map<String, Json>,
+}
+
 /// Steps that have been replayed.
 #[derive(Debug)]
 pub(super) struct Replay<'s> {
@@ -98,9 +107,6 @@ pub(super) struct Replay<'s> {
 
 /// The most states in which witnesses of one edge are looked for.
 const TRIES: usize = 4;
-
-/// The number of walks to one place that are found.
-const WALKS: usize = 3;
 
 /// The most decisions that are made to find real witnesses.
 const DECISIONS: usize = 20_000;
@@ -200,36 +206,6 @@ impl<'s> Replay<'s> {
         path.iter().try_fold(before.clone(), |position, step| self.step(&position, *step))
     }
 
-    /// Returns the shortest real paths on which the rule at a place fires in the end, or a guard refuses.
-    pub(super) fn walks_to(&mut self, place: &str) -> Vec<Walk> {
-        self.left = DECISIONS;
-        let search = self.search;
-        let steps = search.steps_to(place).into_iter();
-        let steps = steps.filter(|step| search.edges[step.edge].done.fault.is_none());
-        let paths = steps.filter_map(|step| {
-            self.reach(step.from)?;
-            let mut path = self.path_to(step.from);
-            path.push(step);
-            Some(path)
-        });
-        let mut paths: Vec<Path> = paths.collect();
-        paths.sort_by_key(Vec::len);
-        let walks = paths.iter().filter_map(|path| self.walk(path));
-        walks.take(WALKS).collect()
-    }
-
-    /// Returns the steps of a path from a first state, as they really happen; `None` where that is not real.
-    fn walk(&mut self, path: &[Transition]) -> Option<Walk> {
-        let mut position = self.position(path.first()?.from)?;
-        let begins = position.context.clone();
-        let mut steps = Vec::new();
-        for step in path {
-            position = self.step(&position, *step)?;
-            steps.extend(self.taken.take());
-        }
-        Some(Walk { begins, steps })
-    }
-
     /// Takes one step for real from where the search says that it begins.
     pub(super) fn step_from_state(&mut self, step: Transition) -> bool {
         let before = self.some_position(step.from);
@@ -321,7 +297,6 @@ impl<'s> Replay<'s> {
         let Scene { event, disk, found } = self.scene(trigger, before, &all)?;
         let names = || self.names(before, disk.clone(), &event);
         let mut step = decide_with(names(), &event.trigger, None);
-        let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
             let ended = match &search.run(edge)?.outcome {
                 Outcome::Ran { verdict, .. } => {
@@ -329,7 +304,6 @@ impl<'s> Replay<'s> {
                 }
                 other => other.clone(),
             };
-            outcome = Some(ended.clone());
             let ended = Ended::new((**invocation).clone(), ended);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
@@ -354,11 +328,8 @@ impl<'s> Replay<'s> {
         self.chosen.clone_from(chosen);
         self.taken = Some(Taken {
             fired: search.fired(edge).cloned().collect(),
-            event,
-            disk,
             before: before.context.clone(),
-            outcome,
-            after: after.context.clone(),
+            config: disk.config,
         });
         Some(after)
     }
