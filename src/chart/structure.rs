@@ -25,12 +25,6 @@ static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
         .map(|validator| (validator, schema))
 });
 
-/// All keys and fixed values that a chart can have anywhere.
-static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let schema = SCHEMA.as_ref();
-    schema.map_or_else(|_| Vec::new(), |(_, schema)| words_in(schema))
-});
-
 /// Reads a chart that is to run: any flaw is an error.
 pub(super) fn parse(text: &str) -> Result<Source, Vec<Flaw>> {
     // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
@@ -198,23 +192,6 @@ fn shown(path: &[Segment]) -> String {
         }
     }
     format!("`{text}`")
-}
-
-/// Returns all keys and fixed values that a chart can have anywhere.
-pub(crate) fn vocabulary() -> &'static [String] {
-    &VOCABULARY
-}
-
-fn words_in(schema: &Json) -> Vec<String> {
-    let keys = schema["properties"].as_object().into_iter().flat_map(Map::keys).cloned();
-    let values = schema["enum"].as_array().into_iter().flatten();
-    let values = values.filter_map(|value| value.as_str().map(str::to_owned));
-    let inner: Vec<String> = match schema {
-        Json::Object(fields) => fields.values().flat_map(words_in).collect(),
-        Json::Array(items) => items.iter().flat_map(words_in).collect(),
-        _ => Vec::new(),
-    };
-    keys.chain(values).chain(inner).collect()
 }
 
 /// Converts a JSON pointer to a path through `json`.

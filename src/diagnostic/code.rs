@@ -89,7 +89,6 @@ codes! {
     PrintsNone = "prints-none" in Advice,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
-    Lookalike = "lookalike" in Advice,
     UnusedIgnore = "unused-ignore" in Load,
     // What exploring every state refutes.
     NoDecision = "no-decision" in Explore,
@@ -109,7 +108,6 @@ codes! {
     PropertyRefuted = "property-refuted" in Explore,
     // What the host and other tools do not accept.
     DeadlineTooLong = "deadline-too-long" in Load,
-    MessageTooLong = "message-too-long" in Advice,
     Toml11 = "toml-1-1" in Advice,
 }
 

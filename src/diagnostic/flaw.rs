@@ -25,8 +25,6 @@ pub struct Flaw {
     pub file: Option<Arc<SourceFile>>,
     /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
-    /// The name that is not known, if that is what is wrong.
-    pub unknown: Option<String>,
 }
 
 /// Returns the flaws in the order of the file, those of templates last, and each once: several tables may have been made
@@ -61,18 +59,12 @@ impl Flaw {
             span: None,
             file: None,
             note: None,
-            unknown: None,
         }
     }
 
     /// Adds what to do.
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
         Self { help: help.into().map(|help| shown_lines(&help).into_owned()), ..self }
-    }
-
-    /// Adds the name that is not known.
-    pub fn about(self, unknown: impl Into<Option<String>>) -> Self {
-        Self { unknown: unknown.into(), ..self }
     }
 
     /// Adds the place.

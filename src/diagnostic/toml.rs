@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A segment of the path to a value in a chart file.
@@ -80,6 +81,21 @@ impl<'t> Document<'t> {
     pub fn locate_exactly(&self, path: &[Segment]) -> Option<Range<usize>> {
         let walk = self.walk(path);
         walk.value.filter(|_| walk.steps == path.len())
+    }
+
+    /// Returns the places of all strings.
+    pub fn strings(&self) -> Vec<Range<usize>> {
+        fn add(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
+            match value.get_ref() {
+                DeValue::String(_) => strings.push(value.span()),
+                DeValue::Array(items) => items.iter().for_each(|item| add(item, strings)),
+                DeValue::Table(table) => table.values().for_each(|value| add(value, strings)),
+                _ => {}
+            }
+        }
+        let mut strings = Vec::new();
+        self.table.values().for_each(|value| add(value, &mut strings));
+        strings
     }
 
     /// Follows `path` as far as the text does.

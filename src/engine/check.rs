@@ -330,7 +330,7 @@ impl Checker<'_> {
         if let Some(name) = unknown {
             let message = format!("unknown invocation `{name}`");
             let flaw = Flaw::new(Code::UnknownInvocation, message);
-            let flaw = flaw.help(hint(name, known())).about(name.clone());
+            let flaw = flaw.help(hint(name, known()));
             self.flaws.push(flaw.at(self.place(path)));
         }
     }
@@ -512,7 +512,6 @@ impl Checker<'_> {
         let value = self.place(path);
         for problem in problems {
             let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
-            let flaw = flaw.about(problem.unknown);
             self.flaws.push(match problem.template {
                 Some(name) => {
                     let text =

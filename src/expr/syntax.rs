@@ -1,8 +1,7 @@
-//! The syntax of expressions and texts, and facts that it shows: a length, the filters, a constant value.
+//! The syntax of expressions and texts, and facts that it shows.
 //!
 //! Everything that parses an expression or a text does it here.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use minijinja::ErrorKind;
@@ -217,17 +216,6 @@ fn each_expr(source: &str, visit: &mut dyn FnMut(&Expr<'_>)) {
     }
 }
 
-/// Returns the names of the filters in an expression or a text.
-pub fn filters(source: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    each_expr(source, &mut |expr| {
-        if let Expr::Filter(filter) = expr {
-            names.push(filter.name.to_owned());
-        }
-    });
-    names
-}
-
 /// Returns the dotted names in what is sliced: minijinja leaves them out of its own list of names. They may be variables of
 /// the text.
 pub(super) fn sliced(source: &str) -> Vec<String> {
@@ -244,59 +232,6 @@ pub(super) fn sliced(source: &str) -> Vec<String> {
         }
     });
     names
-}
-
-/// Returns how many characters of a text and its includes are literal, in its longest branch.
-pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
-    let mut lengths = Lengths { template, known: HashMap::new(), depth: 0 };
-    lengths.text(source)
-}
-
-/// The lengths of templates, each measured once no matter how often it is included.
-struct Lengths<'t> {
-    template: &'t dyn Fn(&str) -> Option<String>,
-    known: HashMap<String, usize>,
-    depth: usize,
-}
-
-impl Lengths<'_> {
-    fn text(&mut self, source: &str) -> usize {
-        parse_text(source, "").map_or(0, |stmt| self.one(&stmt))
-    }
-
-    fn body(&mut self, body: &[Stmt<'_>]) -> usize {
-        body.iter().fold(0, |length: usize, stmt| length.saturating_add(self.one(stmt)))
-    }
-
-    fn one(&mut self, stmt: &Stmt<'_>) -> usize {
-        match stmt {
-            Stmt::Template(stmt) => self.body(&stmt.children),
-            Stmt::EmitRaw(raw) => raw.raw.chars().count(),
-            Stmt::IfCond(branch) => self.body(&branch.true_body).max(self.body(&branch.false_body)),
-            Stmt::WithBlock(with) => self.body(&with.body),
-            Stmt::ForLoop(each) => self.body(&each.body),
-            Stmt::Include(include) => {
-                include.name.as_const().map_or(0, |name| self.included(&name.to_string()))
-            }
-            _ => 0,
-        }
-    }
-
-    fn included(&mut self, name: &str) -> usize {
-        if let Some(length) = self.known.get(name) {
-            return *length;
-        }
-        // A template that includes itself, or includes too deeply, is a finding of its own.
-        self.known.insert(name.to_owned(), 0);
-        if self.depth >= 8 {
-            return 0;
-        }
-        self.depth += 1;
-        let length = (self.template)(name).map_or(0, |text| self.text(&text));
-        self.depth -= 1;
-        self.known.insert(name.to_owned(), length);
-        length
-    }
 }
 
 #[cfg(test)]

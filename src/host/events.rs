@@ -115,13 +115,6 @@ pub fn session_of(event: &Json) -> Result<Option<&str>, String> {
     }
 }
 
-/// The documented words of event fields. A host may send others.
-pub const EVENT_WORDS: &[(&str, &[&str])] = &[
-    ("source", &["startup", "resume", "clear", "compact"]),
-    ("trigger", &["manual", "auto"]),
-    ("permission_mode", &["default", "plan", "acceptEdits", "dontAsk", "bypassPermissions"]),
-];
-
 /// What an event says that stays so after it.
 const LASTING: &[&str] = &["background_tasks", "permission_mode", "sandboxed"];
 

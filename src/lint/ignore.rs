@@ -4,11 +4,11 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::words::Toml;
 use crate::chart::merge;
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::did_you_mean;
+use crate::diagnostic::toml::Document;
 
 const MARK: &str = merge::IGNORE;
 
@@ -85,8 +85,7 @@ pub(super) fn ignores_all<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Fl
 
 fn find(text: &str) -> Vec<Ignore> {
     // What looks like a comment inside a string isn't one.
-    let strings = Toml::of(text).strings.into_iter();
-    let strings: Vec<Range<usize>> = strings.map(|(_, place)| place).collect();
+    let strings = Document::parse(text).strings();
     let mut ignores = Vec::new();
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {

@@ -4,16 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::subject::Subject;
-use super::words::Toml;
 use crate::chart::choice::{CHARTS, Embedded, OWN};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{Flaw, SourceFile};
 use crate::diagnostic::suggest::hint;
+use crate::diagnostic::toml::Document;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let text = subject.text;
-    let strings = Toml::of(text).strings.into_iter();
-    let own = strings.flat_map(|(_, place)| {
+    let strings = Document::parse(text).strings().into_iter();
+    let own = strings.flat_map(|place| {
         let unknown = unknown(subject, &text[place.clone()]).into_iter();
         unknown.map(move |(flaw, at)| flaw.at(Some(place.start + at.start..place.start + at.end)))
     });

@@ -8,13 +8,10 @@
 
 mod advance_runs_out;
 pub mod constant_guard;
-mod definitions;
 mod duplicate_entry;
 mod explored;
 mod idle_rule;
 mod ignore;
-mod lookalike;
-mod message_too_long;
 mod misleading_text;
 mod missing_folder;
 mod no_final;
@@ -25,7 +22,6 @@ mod subject;
 mod toml_1_1;
 mod unused_name;
 mod unused_template;
-mod words;
 
 use std::sync::Arc;
 
@@ -39,7 +35,6 @@ use crate::explore::explore;
 use crate::explore::report::Report;
 use crate::expr::templates::Templates;
 use subject::Subject;
-use words::WordCounts;
 
 /// The lint rules that look at a whole chart.
 const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
@@ -47,8 +42,6 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
     constant_guard::check,
     duplicate_entry::check,
     idle_rule::check,
-    lookalike::check,
-    message_too_long::check,
     misleading_text::check,
     missing_folder::check,
     no_final::check,
@@ -134,14 +127,13 @@ fn find(
         }
     };
     let templates = extended.over(templates(&source.templates));
-    let words = WordCounts::of(text, &templates);
     let (chart, mut flaws) = load::resolve_all(origin, source, text, templates);
     let chart = chart.map(Arc::new);
     let mut explored = None;
     if let Some(chart) = &chart {
         let inspection = check::inspect(chart, text);
         flaws.extend(inspection.flaws);
-        let subject = Subject { chart, text, uses: &inspection.uses, words: &words };
+        let subject = Subject { chart, text, uses: &inspection.uses };
         let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
         // The templates in a folder that does not exist are unknown, too.
         let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
@@ -164,7 +156,7 @@ fn find(
     if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
         flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
     }
-    Linted { flaws: definitions::blamed(flaws, text, &words), explored, loaded: chart, is_advised }
+    Linted { flaws, explored, loaded: chart, is_advised }
 }
 
 /// Returns the flaws that matter to what the chart does.

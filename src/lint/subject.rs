@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::words::WordCounts;
 use crate::chart::model::Rule;
 use crate::chart::{Chart, locate};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, Segment, at};
-use crate::expr::source::Text;
+use crate::diagnostic::toml::{Document, Segment};
 
 /// What a lint rule looks at.
 pub(super) struct Subject<'c> {
@@ -17,8 +15,6 @@ pub(super) struct Subject<'c> {
     pub(super) text: &'c str,
     /// The names that expressions and texts use.
     pub(super) uses: &'c BTreeSet<String>,
-    /// The words of the chart and its templates.
-    pub(super) words: &'c WordCounts,
 }
 
 impl Subject<'_> {
@@ -34,28 +30,5 @@ impl Subject<'_> {
         self.chart.on.iter().flat_map(|(event, rules)| {
             rules.iter().enumerate().map(move |(index, rule)| (event.as_str(), index, rule))
         })
-    }
-
-    /// Returns every text that is shown to the agent or the user, with its place.
-    pub(super) fn said(&self) -> Vec<(Vec<Segment>, &Text)> {
-        let mut said = Vec::new();
-        for (event, index, rule) in self.rules() {
-            for (key, text) in [
-                ("message", &rule.message),
-                ("say", &rule.say),
-                ("block", &rule.block),
-                ("call", &rule.call),
-            ] {
-                let path = at!["on", event, index, key].to_vec();
-                said.extend(text.as_ref().map(|text| (path, text)));
-            }
-        }
-        for (name, command) in &self.chart.commands {
-            for (key, text) in [("say", &command.rule.say), ("else", &command.otherwise)] {
-                let path = at!["commands", name, key].to_vec();
-                said.extend(text.as_ref().map(|text| (path, text)));
-            }
-        }
-        said
     }
 }

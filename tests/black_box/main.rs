@@ -36,7 +36,6 @@ mod installed;
 mod journal;
 mod launcher;
 mod layers;
-mod misspellings;
 mod mutants;
 mod next;
 mod overlays;

@@ -71,7 +71,12 @@ const MUTANTS: &[Mutant] = &[
     mutant("next_phase == 'complete'", 1, "next_phase == 'complet'", &[("unlike-types", Edit)]),
     mutant("'next-task-tdd', 'complete-task'", 1, "'next-task-tddd', 'complete-task'", &[("unlike-types", Edit)]),
     mutant("phase == 'complete' and", 1, "phase == 'completed' and", &[("unlike-types", Edit)]),
-    mutant("[phases.continue-task]", 1, "[phases.continue-tasks]", &[("unknown-phase", Edit)]),
+    mutant("[phases.continue-task]", 1, "[phases.continue-tasks]", &[
+            ("unknown-phase", Line(r#"resume = "continue-task""#)),
+            ("unlike-types", Line("'continue-task'] and coded")),
+            ("unlike-types", Line("'complete-task-tdd', 'continue-task']")),
+            ("unlike-types", Template("next-alone.md", 2)),
+        ]),
     // Misspelled context fields.
     mutant(r#"state = "phase""#, 1, r#"state = "phsae""#, &[("unknown-field", Edit)]),
     mutant(r#"next = "next_phase""#, 1, r#"next = "next_phas""#, &[("unknown-field", Edit)]),
@@ -86,7 +91,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),
     mutant(r#"ready = "planned""#, 1, r#"ready = "plannd""#, &[("unknown-name", Edit)]),
-    mutant("coded =", 1, "codd =", &[("unknown-name", Edit)]),
+    mutant("coded =", 1, "codd =", &[("unknown-name", Line(r#"ready = "coded""#)), ("unknown-name", Line("'continue-task'] and coded"))]),
     mutant(r#""event.stop_hook"#, 1, r#""evnt.stop_hook"#, &[("unknown-name", Edit)]),
     mutant("event.stop_hook_active and", 1, "event.stop_hook_activ and", &[("unknown-name", Edit)]),
     mutant("not scope.started", 1, "not scope.startd", &[("unknown-name", Edit)]),
@@ -99,7 +104,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("rejectattr('id'", 1, "rejectattr('idd'", &[("unknown-name", Edit)]),
     mutant("map(attribute='path')", 1, "map(attribute='paht')", &[("unknown-name", Edit)]),
     mutant("map(attribute='title')", 1, "map(attribute='titel')", &[("unknown-name", Edit)]),
-    mutant("columns = { id =", 1, "columns = { idd =", &[("bad-pattern", Edit)]),
     mutant("checks.structure |", 1, "checks.struct |", &[("unknown-name", Edit)]),
     mutant("[[checks.structure]]", 1, "[[checks.struktur]]", &[("unused-name", Edit)]),
     mutant("cycle.due and cycle.limit ==", 1, "cycle.due and cycle.limt ==", &[("unknown-name", Edit)]),
@@ -220,11 +224,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
     mutant("allow = true\n", 6, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
     mutant(r#"invoke = "{{ reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
-    mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
-            ("unused-template", Line("templates")),
-            ("message-too-long", Edit),
-        ]),
-    mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates"))]),
+    // It includes one that nothing else does.
+    mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates")), ("unused-template", Line("templates"))]),
     mutant("line = \"## {title}\"", 1, "line = \"## {title}\"\ncolumns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
     mutant(r#"never = "phase"#, 1, "always = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
     // Syntax.
@@ -263,14 +264,6 @@ const MUTANTS: &[Mutant] = &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
             ("rule-never-fires", Rule("the flaw is still there")),
         ]),
-    // Words that nothing else checks.
-    mutant("default = \"opus\"", 1, "default = \"opsu\"", &[("lookalike", Edit)]),
-    mutant("/result/verdict", 1, "/reslut/verdict", &[("lookalike", Edit)]),
-    mutant("status = \"Status\"", 1, "status = \"Statsu\"", &[("lookalike", Edit)]),
-    mutant("'Overview'", 1, "'Overveiw'", &[("lookalike", Edit)]),
-    mutant("subject = [\"plan.md\"]", 1, "subject = [\"plna.md\"]", &[("lookalike", Edit)]),
-    mutant("base = \"all-code\"", 1, "base    = \"al-code\"", &[("lookalike", Edit)]),
-    mutant("home = \".taskie\"", 1, "home = \".taske\"", &[("lookalike", Edit)]),
     // A gate that fails forever, or too often in the same way.
     mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
     mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
@@ -437,26 +430,14 @@ fn stage(code: &str) -> Stage {
     known.unwrap_or_else(|| panic!("there is no code `{code}`")).stage()
 }
 
-/// All of them at once: none of them touches what another one changes. With them, what is only advice: such a chart is
-/// explored, and nothing else is found in its states.
+/// All of them at once: none of them touches what another one changes.
 #[test]
 fn edits_that_pass_are_listed() {
     let folder = temporary();
     let unnoticed = cases::<(&str, usize, &str, &str)>("mutants", "edits_that_pass_are_listed");
-    let passing = unnoticed.iter().map(|(find, nth, replace, _)| (*find, *nth, *replace));
-    let advised = MUTANTS.iter().filter(|mutant| {
-        let mut codes = mutant.expected.iter();
-        codes.all(|(code, _)| *code == "lookalike") && !mutant.find.starts_with("home")
+    let all = unnoticed.iter().fold(chart_files(), |files, (find, nth, replace, _)| {
+        edited(&files, find, *nth, replace).files
     });
-    let advised: Vec<_> = advised.map(|mutant| (mutant.find, mutant.nth, mutant.replace)).collect();
-    assert!(advised.len() > 4);
-    let all = passing
-        .chain(advised.iter().copied())
-        .fold(chart_files(), |files, (find, nth, replace)| {
-            edited(&files, find, nth, replace).files
-        });
     let all = written(folder.path(), &all);
-    let found = &findings(&[(all[0].0.clone(), all[0].1.clone(), true)])[0];
-    let codes: Vec<&str> = found.iter().map(|(code, ..)| code.as_str()).collect();
-    assert_eq!(codes, vec!["lookalike"; advised.len()], "{found:?}");
+    assert_eq!(findings(&[(all[0].0.clone(), all[0].1.clone(), true)]), [[]]);
 }

@@ -61,7 +61,7 @@ impl Resolver<'_> {
             return;
         }
         let flaw = Flaw::new(code, format!("unknown {} `{name}`", noun(code)));
-        let flaw = flaw.help(hint(name, known)).about(name.to_owned());
+        let flaw = flaw.help(hint(name, known));
         self.flaws.push(flaw.at(self.locate(path)));
     }
 
@@ -126,8 +126,7 @@ impl Resolver<'_> {
                     value.start + at + 1..value.start + at + 1 + hole.len()
                 })
             });
-            let flaw = Flaw::new(Code::BadPattern, message).help(help).at(span);
-            self.flaws.push(flaw.about(hole.to_owned()));
+            self.flaws.push(Flaw::new(Code::BadPattern, message).help(help).at(span));
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`";

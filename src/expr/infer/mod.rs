@@ -86,14 +86,12 @@ pub struct Problem {
     pub template: Option<String>,
     pub message: String,
     pub help: Option<String>,
-    /// The name that is not known, if that is what is wrong.
-    pub unknown: Option<String>,
 }
 
 impl Problem {
     /// Returns what is wrong with all of an expression.
     pub fn of_all(source: &str, code: Code, message: String, help: Option<String>) -> Self {
-        Self { code, span: 0..source.len(), template: None, message, help, unknown: None }
+        Self { code, span: 0..source.len(), template: None, message, help }
     }
 }
 
@@ -246,15 +244,7 @@ impl<'s> Infer<'s> {
             template: self.files.last().cloned(),
             message,
             help,
-            unknown: None,
         });
-    }
-
-    /// Says of the last problem which name is not known.
-    fn is_about(&mut self, unknown: &str) {
-        if let Some(problem) = self.problems.last_mut() {
-            problem.unknown = Some(unknown.to_owned());
-        }
     }
 
     fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {

@@ -130,9 +130,6 @@ impl Infer<'_> {
             None => Some(format!("`{name}` is {kind}, and `{value}` is {given}")),
         });
         self.problem(Code::UnlikeTypes, literal.span(), message, help);
-        if let Some(word) = literal.as_const() {
-            self.is_about(word.as_str().unwrap_or_default());
-        }
     }
 }
 
