@@ -135,11 +135,7 @@ fn caps(matches: &ArgMatches) -> Caps {
     let default = Caps::default();
     let states = number("max-states").and_then(|states| usize::try_from(states).ok());
     let time = number("max-seconds").map(|seconds| Duration::from_secs(seconds.into()));
-    Caps {
-        states: states.unwrap_or(default.states),
-        time: time.unwrap_or(default.time),
-        ..default
-    }
+    Caps { states: states.unwrap_or(default.states), time: time.unwrap_or(default.time), ..default }
 }
 
 /// Checks charts, and returns how many of the files could not be read.

@@ -170,8 +170,7 @@ impl Stage for Project {
         let is_plain = step.set.is_empty()
             && step.config.is_empty()
             && step.says.is_empty()
-            && (step.driver, step.dirty, &step.siblings, &step.session)
-                == (None, None, &None, &None)
+            && (step.driver, step.dirty, &step.session) == (None, None, &None)
             && (&step.postponed, &step.over, step.stalled) == (&None, &None, None);
         match is_plain {
             true => Ok(()),

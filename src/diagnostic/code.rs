@@ -86,7 +86,6 @@ codes! {
     AdvanceRunsOut = "advance-runs-out" in Rule,
     NoFinal = "no-final" in Rule,
     MisleadingText = "misleading-text" in Advice,
-    PrintsNone = "prints-none" in Advice,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
     UnusedIgnore = "unused-ignore" in Load,

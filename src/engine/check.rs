@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::names::cycle;
 use super::names::sources::SOURCES;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
@@ -18,7 +17,7 @@ use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Segment, at, below, token};
-use crate::expr::infer::{self, Facts, Problem};
+use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
@@ -41,11 +40,6 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         document: Document::parse(text),
         flaws: Vec::new(),
         uses: Uses::default(),
-        facts: Facts {
-            not_none: BTreeSet::new(),
-            // Whether a field has a value depends on the state, which only exploring knows.
-            may_be_shown: chart.context.keys().cloned().collect(),
-        },
     };
     checker.chart();
     Inspection { flaws: in_order(checker.flaws), uses: checker.uses.take() }
@@ -78,13 +72,6 @@ struct Checker<'c> {
     document: Document<'c>,
     flaws: Vec<Flaw>,
     uses: Uses,
-    /// What is not none where the checker is.
-    facts: Facts,
-}
-
-/// Returns what is not none where the guard holds, or where it does not.
-fn not_none(guard: Option<&Expr>, holds: bool, names: &ChartNames<'_>) -> BTreeSet<String> {
-    guard.map_or_else(BTreeSet::new, |guard| infer::facts(&guard.0, holds, names))
 }
 
 impl Checker<'_> {
@@ -137,33 +124,15 @@ impl Checker<'_> {
         }
         self.processes(&names);
         for (event, rules) in &chart.on {
-            let mut passed = BTreeSet::new();
             for (index, rule) in rules.iter().enumerate() {
-                let path = at!["on", event, index];
-                self.given(passed.clone(), |checker| checker.rule(path, rule, &names));
-                // A rule that answers is the last one, so its guard is false when others are tried.
-                if rule.invoke.is_none() && !rule.answers().is_empty() {
-                    passed.extend(not_none(rule.guard.as_ref(), false, &names));
-                }
+                self.rule(at!["on", event, index], rule, &names);
             }
         }
         for (name, command) in &chart.commands {
             let path = at!["commands", name];
-            let before = self.facts.clone();
-            if command.rule.guard.is_none() {
-                // The user can run it before anything is assigned.
-                let is_empty = |field: &Field| field.nullable && field.default.is_none();
-                let is_known =
-                    |name: &String| chart.context.get(name).is_none_or(|field| !is_empty(field));
-                self.facts.may_be_shown.retain(is_known);
-            }
             self.rule(path, &command.rule, &names);
-            self.facts = before;
             if let Some(text) = &command.otherwise {
-                let facts = not_none(command.rule.guard.as_ref(), false, &names);
-                self.given(facts, |checker| {
-                    checker.say(&below(path, "else"), text, &names);
-                });
+                self.say(&below(path, "else"), text, &names);
             }
         }
         for (index, property) in chart.properties.iter().enumerate() {
@@ -204,8 +173,7 @@ impl Checker<'_> {
                 let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
                 let names = with_it.as_ref().unwrap_or(names);
                 self.guard(path, check.guard.as_ref(), names);
-                let facts = not_none(check.guard.as_ref(), true, names);
-                self.given(facts, |checker| checker.say(&below(path, "say"), &check.say, names));
+                self.say(&below(path, "say"), &check.say, names);
             }
         }
     }
@@ -221,10 +189,7 @@ impl Checker<'_> {
             let path = at!["phases", &entry.key];
             self.guard(path, entry.phase.guard.as_ref(), &names);
             if let Some(text) = &entry.phase.otherwise {
-                let facts = not_none(entry.phase.guard.as_ref(), false, &names);
-                self.given(facts, |checker| {
-                    checker.say(&below(path, "else"), text, &names);
-                });
+                self.say(&below(path, "else"), text, &names);
             }
             self.assign(&below(path, "entry"), &entry.phase.entry, &names);
         }
@@ -247,7 +212,7 @@ impl Checker<'_> {
                 if is_list {
                     self.value(path, text, names);
                 } else {
-                    self.say_in_cycle(path, text, names);
+                    self.say(path, text, names);
                 }
             }
             if let Amount::Setting(text) = &invoke.timeout {
@@ -255,7 +220,7 @@ impl Checker<'_> {
             }
             if let Some(by) = &invoke.by {
                 let path = at!["invoke", name, "by"];
-                self.say_in_cycle(path, by, names);
+                self.say(path, by, names);
             }
         }
     }
@@ -265,7 +230,7 @@ impl Checker<'_> {
         self.condition(&at("exit"), &cycle.exit, names);
         for (key, text) in [("streak", &cycle.streak), ("empty", &cycle.empty)] {
             let Some(text) = text else { continue };
-            self.say_in_cycle(&at(key), text, names);
+            self.say(&at(key), text, names);
         }
         if let Some(expr) = &cycle.ready {
             self.condition(&at("ready"), expr, names);
@@ -284,7 +249,7 @@ impl Checker<'_> {
         }
         for (word, item) in &cycle.text {
             let path = below(&at("text"), word);
-            self.say_in_cycle(&path, item, names);
+            self.say(&path, item, names);
         }
         for (index, target) in cycle.advance.iter().enumerate() {
             self.guard(&below(&at("advance"), index), target.guard.as_ref(), names);
@@ -294,12 +259,6 @@ impl Checker<'_> {
     fn rule(&mut self, path: &[Segment], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&below(path, "assign"), &rule.assign, names);
-        let facts = not_none(rule.guard.as_ref(), true, names);
-        self.given(facts, |checker| checker.effects(path, rule, names));
-    }
-
-    /// Checks what a rule does and says. Its texts see the fields as they are before its own assignments.
-    fn effects(&mut self, path: &[Segment], rule: &Rule, names: &ChartNames<'_>) {
         if let Some(invoke) = &rule.invoke {
             let path = below(path, "invoke");
             self.say(&path, &Text(invoke.clone()), names);
@@ -342,12 +301,9 @@ impl Checker<'_> {
         self.guard(path, action.guard.as_ref(), names);
         // The loader reports keys that exclude each other.
         let Ok(deed) = action.deed() else { return };
-        let facts = not_none(action.guard.as_ref(), true, names);
-        self.given(facts, |checker| {
-            for (key, text) in deed.texts() {
-                checker.say(&below(path, key), text, names);
-            }
-        });
+        for (key, text) in deed.texts() {
+            self.say(&below(path, key), text, names);
+        }
         if let Deed::Copy { template, .. } = deed {
             self.template(&below(path, "copy"), template, names);
         }
@@ -423,24 +379,10 @@ impl Checker<'_> {
         item
     }
 
-    /// Checks a part of the chart where these names are not none.
-    fn given(&mut self, not_none: BTreeSet<String>, check: impl FnOnce(&mut Self)) {
-        let before = self.facts.clone();
-        self.facts.not_none.extend(not_none);
-        check(self);
-        self.facts = before;
-    }
-
     /// Checks a text that is shown.
     fn say(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) {
-        let problems = infer::text(&text.0, names, &self.facts);
+        let problems = infer::text(&text.0, names);
         self.report(path, &text.0, problems);
-    }
-
-    /// Checks a text that is shown only while a cycle is running.
-    fn say_in_cycle(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) {
-        let facts = cycle::implied(names).into_iter().collect();
-        self.given(facts, |checker| checker.say(path, text, names));
     }
 
     /// Checks a value and returns its type: a text that is a single `{{ … }}` keeps its type.
@@ -452,8 +394,7 @@ impl Checker<'_> {
                 kind
             }
             None => {
-                let mut problems = infer::text(&text.0, names, &self.facts);
-                problems.retain(|problem| problem.code != Code::PrintsNone);
+                let problems = infer::text(&text.0, names);
                 self.report(path, &text.0, problems);
                 if text.0.contains('{') { Type::Text } else { Type::word([text.0.clone()]) }
             }

@@ -39,6 +39,10 @@ const MILLION: u64 = 1_000_000;
 /// The most characters of a list that the filter `brief` joins; the host truncates texts above 10,000.
 const BRIEF_LIMIT: usize = 8_000;
 
+/// Why a text that shows none is an error: a reader would take it for a word.
+const NONE_SHOWN: &str =
+    "this is none, which a text cannot show: ask first, `{% if … is not none %}`";
+
 /// Why an expression or a text gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExprError {
@@ -308,6 +312,12 @@ fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_debug(true);
     env.set_fuel(Some(STEPS * MILLION));
+    env.set_formatter(|out, state, value| {
+        if value.is_none() {
+            return Err(minijinja::Error::new(ErrorKind::InvalidOperation, NONE_SHOWN));
+        }
+        minijinja::escape_formatter(out, state, value)
+    });
     env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
     env.add_filter("after", after);
     env.add_filter("brief", brief);
@@ -337,6 +347,14 @@ fn is_unknown<T>(result: &Result<T, minijinja::Error>) -> bool {
 pub fn single_expression(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
+}
+
+/// Returns the value of `source` as a text shows it.
+pub fn shown(source: &str, value: &Value) -> Result<String, ExprError> {
+    if value.is_none() {
+        return Err(ExprError::new(source, NONE_SHOWN.to_owned()));
+    }
+    Ok(value.to_string())
 }
 
 /// Returns whether a text contains anything but plain text.

@@ -55,22 +55,6 @@ impl Type {
         }
     }
 
-    /// Returns the type of a record whose field at this dotted path is not none.
-    pub fn with(&self, path: &str) -> Self {
-        let Self::Record(fields) = self else {
-            return self.clone();
-        };
-        let (name, rest) = path.split_once('.').unwrap_or((path, ""));
-        let mut fields = IndexMap::clone(fields);
-        if let Some(field) = fields.get_mut(name) {
-            *field = match rest {
-                "" => field.some().clone(),
-                rest => field.with(rest),
-            };
-        }
-        Self::Record(Arc::new(fields))
-    }
-
     /// Returns the type of a record's field.
     pub fn field(&self, name: &str) -> Self {
         match self {

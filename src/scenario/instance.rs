@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::failure::Failure;
-use super::script::{self, Expected, ScenarioStep, Script, ScriptedReview};
+use super::script::{Expected, ScenarioStep, Script, ScriptedReview};
 use super::stage::{Call, ScriptedAnswer, Stage, State};
 use crate::alike::steady;
 use crate::chart::Chart;
@@ -19,7 +19,7 @@ use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocat
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
-use crate::engine::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
+use crate::engine::possible_world::{Disk, INSTANCE, PossibleWorld};
 use crate::engine::spent::PastReview;
 use crate::engine::world::World;
 use crate::files::timestamp;
@@ -273,28 +273,13 @@ impl PlayedInstance {
             }
             Effect::Rename { from, to } => {
                 let (files, name) = self.place(from);
-                let own = files.remove(&name);
-                let file = own.or_else(|| self.take_from_sibling(from));
+                let file = files.remove(&name);
                 let (files, name) = self.place(to);
                 files.extend(file.map(|file| (name, file)));
             }
-            Effect::Remove { path } => {
-                let dir = |sibling: &Sibling| PossibleWorld::dir(&self.chart, &sibling.name);
-                self.disk.siblings.retain(|sibling| dir(sibling) != Path::new(path));
-            }
-            // A review in memory takes no time.
-            Effect::Cancel { .. } => {}
+            // There is no other instance, and a review in memory takes no time.
+            Effect::Remove { .. } | Effect::Cancel { .. } => {}
         }
-    }
-
-    fn take_from_sibling(&mut self, path: &str) -> Option<(String, u64)> {
-        let at = self.clock;
-        let chart = Arc::clone(&self.chart);
-        self.disk.siblings.iter_mut().find_map(|sibling| {
-            let name = Path::new(path).strip_prefix(PossibleWorld::dir(&chart, &sibling.name));
-            let text = sibling.files.remove(name.ok()?.to_str()?)?;
-            Some((text, at))
-        })
     }
 
     /// Returns the table of files that contains a path from the project's root, and the name in that table.
@@ -345,9 +330,6 @@ impl Stage for PlayedInstance {
                 )));
             }
             self.disk.over = some(budget);
-        }
-        if let Some(siblings) = &step.siblings {
-            self.disk.siblings = siblings.iter().map(|other| sibling(&self.chart, other)).collect();
         }
         Ok(())
     }
@@ -448,20 +430,4 @@ fn run(ended: &Ended) -> Option<PastReview> {
         found: ended.outcome.found(),
         ..PastReview::default()
     })
-}
-
-fn sibling(chart: &Chart, other: &script::Sibling) -> Sibling {
-    let context = other.state.as_ref().map(|state| {
-        let mut context = context::initial(chart);
-        context.extend(state.clone());
-        context.extend(other.null.iter().map(|name| (name.clone(), Json::Null)));
-        context
-    });
-    let files = other.files.iter();
-    Sibling {
-        name: other.name.clone(),
-        context,
-        files: files.map(|(name, text)| (name.clone(), text.clone())).collect(),
-        idle_hours: other.idle_hours,
-    }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Script {
 }
 
 /// Returns the session of a scenario that names none.
-pub(super) fn some_session() -> String {
+fn some_session() -> String {
     "scenario".to_owned()
 }
 
@@ -104,8 +104,6 @@ pub(crate) struct ScenarioStep {
     pub(crate) state: Context,
     /// The fields that must be null afterward.
     pub(crate) null: Vec<String>,
-    /// The other instances, from here on.
-    pub(crate) siblings: Option<Vec<Sibling>>,
 }
 
 impl ScenarioStep {
@@ -134,19 +132,6 @@ impl Driver {
             Self::Nobody => None,
         }
     }
-}
-
-/// Another instance.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Sibling {
-    pub(crate) name: String,
-    /// If this is omitted, it cannot be read.
-    pub(crate) state: Option<Context>,
-    /// The fields in it that are null.
-    pub(crate) null: Vec<String>,
-    pub(crate) idle_hours: u64,
-    pub(crate) files: IndexMap<String, String>,
 }
 
 /// What a scripted reviewer does.

@@ -197,7 +197,6 @@ pages! {
     advance_runs_out: "advance-runs-out",
     no_final: "no-final",
     misleading_text: "misleading-text",
-    prints_none: "prints-none",
     unused_name: "unused-name",
     unused_template: "unused-template",
     unused_ignore: "unused-ignore",
@@ -693,38 +692,6 @@ fn computed_inputs_refute_nothing() {
     for (guard, expected) in cases::<(&str, &str)>("check_chart", "computed_inputs_refute_nothing")
     {
         assert_eq!(verdict(guard), expected, "{guard}");
-    }
-}
-
-#[test]
-fn a_text_that_can_say_none() {
-    const MORE: &str = "[config]\n\
-        name = { type = \"string or null\" }\n\n\
-        [let]\n\
-        has_name = \"config.name is not none\"\n\
-        own_name = \"config.name\"\n\
-        waits = \"has_name and postponed is not none\"\n\n";
-    let cases = cases::<(&str, &str, bool)>("check_chart", "a_text_that_can_say_none");
-    for (guard, text, says_none) in cases {
-        let rule = format!("[[on.SessionStart]]\nguard = \"{guard}\"\nsay = \"{text}\"\n\n{MORE}");
-        let found = found(&over_base(&rule)).join("; ");
-        let unused = |line: &str| line.ends_with("unused-name");
-        let found: Vec<&str> = found.split("; ").filter(|line| !unused(line)).collect();
-        let says = found.iter().any(|line| line.ends_with("prints-none"));
-        assert_eq!(says, says_none, "{guard}: {text}: {found:?}");
-    }
-}
-
-/// A command that can run before a field has a value says `none`. What an earlier rule answers, a later one does not see.
-#[test]
-fn a_text_that_can_say_none_depends_on_what_comes_before() {
-    for (rules, says_none) in cases::<(&str, bool)>(
-        "check_chart",
-        "a_text_that_can_say_none_depends_on_what_comes_before",
-    ) {
-        let found = found(&over_base(rules));
-        let says = found.iter().any(|line| line.ends_with("prints-none"));
-        assert_eq!(says, says_none, "{rules}: {found:?}");
     }
 }
 

@@ -100,7 +100,8 @@ fn t16_atomic_write() {
 #[test]
 fn the_last_code_review_leads_to_all_code_review() {
     for last in ["done", "Cancelled", "**postponed**"] {
-        let before = json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "sonnet" });
+        let before =
+            json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "sonnet" });
         let project = plan_in(&before, &Reviewer::pass());
         project.write("tasks.md", tasks(&[("1", "pending"), ("2", last)]));
         let review = review("code-review", 5);

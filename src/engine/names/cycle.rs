@@ -90,20 +90,6 @@ fn kind(names: &ChartNames<'_>) -> Type {
     ])
 }
 
-/// Returns what is not none while a cycle is running.
-pub(in crate::engine) fn implied(names: &ChartNames<'_>) -> Vec<String> {
-    let cycles = || names.chart.cycles.values();
-    let mut fields = vec!["id", "post", "next", "review"];
-    if cycles().all(|cycle| cycle.stage.is_some()) {
-        fields.push("stage");
-    }
-    // Only a cycle with a condition can be unready.
-    if cycles().all(|cycle| cycle.ready.is_none() || cycle.resume.is_some()) {
-        fields.push("resume");
-    }
-    fields.iter().map(|field| format!("cycle.{field}")).collect()
-}
-
 /// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
 pub(super) fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
     let is_asked = |name: &str| key.is_none_or(|key| key == name);

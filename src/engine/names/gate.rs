@@ -5,8 +5,6 @@ use std::sync::Arc;
 use minijinja::value::Value;
 
 use super::built_in::{BuiltIn, Lookup};
-use super::cycle;
-use super::types::ChartNames;
 use super::{Looked, Names};
 use crate::engine::decision::FailedGate;
 use crate::engine::fault::Fault;
@@ -32,13 +30,6 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
     },
     value: Lookup::Fields(value),
 };
-
-/// Returns what is not none after a gate that failed.
-pub(super) fn implied(names: &ChartNames<'_>) -> Vec<String> {
-    let mut paths = cycle::implied(names);
-    paths.extend(["gate.command", "gate.why"].map(str::to_owned));
-    paths
-}
 
 fn value(names: &Arc<Names>, key: &str) -> Looked {
     let (review, is_preview) = {

@@ -50,7 +50,7 @@ use super::world::{Source, World};
 use crate::chart::Chart;
 use crate::chart::model::{Check, FieldType};
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::{ExprError, Expressions, MAX_DEPTH};
+use crate::expr::{self, ExprError, Expressions, MAX_DEPTH};
 use crate::hash::IndexMap;
 use crate::host::events::PROSE;
 
@@ -271,7 +271,7 @@ impl Names {
             let value = self.expressions.literal(&literal, root)?;
             if value.kind() == ValueKind::Seq {
                 let items = value.try_iter().into_iter().flatten();
-                return Ok(items.map(|item| item.to_string()).collect());
+                return items.map(|item| expr::shown(&text.0, &item)).collect();
             }
             Ok(vec![self.expressions.text(text, root)?])
         };

@@ -9,8 +9,8 @@ use super::types::each;
 use super::{Looked, Names};
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
-use crate::expr::prompt;
 use crate::expr::types::Type;
+use crate::expr::{self, prompt};
 
 #[rustfmt::skip]
 pub(super) const SOURCE: BuiltIn = BuiltIn {
@@ -25,9 +25,10 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
 fn value(names: &Arc<Names>, name: &str) -> Looked {
     let vars = names.chart.prompts.get(name)?;
     let value_of = |hole: &str| {
-        let value = names.expressions.value(&vars.get(hole)?.0, &names.root());
-        let value = value.map_err(Fault::at(format_args!("prompts.{name}.{hole}")));
-        Some(value.map(|value| value.to_string()))
+        let source = &vars.get(hole)?.0;
+        let value = names.expressions.value(source, &names.root());
+        let text = value.and_then(|value| expr::shown(source, &value));
+        Some(text.map_err(Fault::at(format_args!("prompts.{name}.{hole}"))))
     };
     Some(names.remembered(&format!("prompts.{name}"), || {
         let own = names.look(&Source::Prompt(name.to_owned()))?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use minijinja::value::Value;
 
 use super::built_in::{BuiltIn, Lookup};
-use super::cycle;
 use super::types::{ChartNames, words};
 use super::{Looked, Names};
 use crate::engine::context;
@@ -70,17 +69,6 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("file", Type::Text.or_none()),
         ("answer", Type::Text.or_none()),
     ])
-}
-
-/// Returns what is not none after a review, whether it failed or not.
-pub(super) fn implied(names: &ChartNames<'_>) -> Vec<String> {
-    let mut paths = cycle::implied(names);
-    paths.extend(["review.file", "review.answer"].map(str::to_owned));
-    let mut invokes = names.chart.invoke.values();
-    if invokes.all(|invoke| invoke.by.is_some()) {
-        paths.push("review.by".to_owned());
-    }
-    paths
 }
 
 fn value(names: &Arc<Names>, key: &str) -> Looked {

@@ -1,13 +1,13 @@
 //! The sources of names: what stands here once is seen by the type checker, by decisions, and in the reference.
 
 use super::built_in::{Asked, BuiltIn};
+use super::cycle;
 use super::types::ChartNames;
-use super::{cycle, gate, review, spent};
 use crate::chart::Chart;
 use crate::chart::model::{Arg, FieldType};
 use crate::engine::evaluator::Kind;
 use crate::expr::has_holes;
-use crate::expr::infer::{Known, Scope};
+use crate::expr::infer::Scope;
 use crate::expr::source::Literal;
 use crate::expr::types::Type;
 
@@ -163,32 +163,5 @@ impl Scope for ChartNames<'_> {
         let setting = path.strip_prefix("config.");
         let setting = setting.and_then(|name| self.chart.config.get(name));
         setting.is_some_and(|field| field.kind == FieldType::List && field.minimum >= Some(1))
-    }
-
-    fn implied(&self, path: &str, known: Known<'_>) -> Vec<String> {
-        let Some((root, key)) = path.rsplit_once('.') else {
-            return Vec::new();
-        };
-        let kind = self.name(root).map(|kind| kind.field(key));
-        let says_nothing = match known {
-            Known::False => key != "unreadable",
-            Known::True => false,
-            // What always has a value has one without a cycle and a review, too.
-            Known::NotNone | Known::Is(_) => !matches!(kind, Some(Type::Optional(_))),
-        };
-        match (root, key) {
-            _ if says_nothing => Vec::new(),
-            // Without a cycle it is 0.
-            ("cycle", "limit") => Vec::new(),
-            ("cycle", _) => cycle::implied(self),
-            ("review", _) => review::implied(self),
-            ("gate", _) => gate::implied(self),
-            ("spent", _) => spent::implied(self, key, known),
-            (sibling, "unreadable") if matches!(known, Known::False) => {
-                let fields = self.chart.context.iter().filter(|(_, field)| !field.nullable);
-                fields.map(|(name, _)| format!("{sibling}.context.{name}")).collect()
-            }
-            _ => Vec::new(),
-        }
     }
 }

@@ -1,11 +1,8 @@
 //! `spent`: what reviews cost, and which budget is used up.
 
 use super::built_in::{BuiltIn, Lookup};
-use super::types::ChartNames;
 use crate::chart::model::Limited;
 use crate::engine::world::Source;
-use crate::expr::infer::Known;
-use crate::expr::single_expression;
 use crate::expr::types::Type;
 
 #[rustfmt::skip]
@@ -38,21 +35,3 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         })
     }),
 };
-
-/// Returns what is not none where `spent.KEY` holds.
-pub(super) fn implied(names: &ChartNames<'_>, key: &str, known: Known<'_>) -> Vec<String> {
-    let budgets = Limited::ALL.iter();
-    let budgets = budgets.filter(|limited| match known {
-        Known::Is(word) => limited.key() == word,
-        _ => true,
-    });
-    let budgets = budgets.filter_map(|limited| names.chart.budget.of(*limited));
-    let mut paths = vec!["spent.cycle".to_owned(), "spent.instance".to_owned()];
-    // Of several, it can be any.
-    if matches!(key, "over" | "next")
-        && let [budget] = budgets.collect::<Vec<_>>().as_slice()
-    {
-        paths.extend(single_expression(&budget.0).map(str::to_owned));
-    }
-    paths
-}

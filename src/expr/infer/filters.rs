@@ -33,8 +33,7 @@ impl Infer<'_> {
                 Type::Integer
             }
             "join" | "brief" => {
-                let item = self.item_of(&input, span);
-                self.shown(input_expr, &item);
+                self.item_of(&input, span);
                 Type::Text
             }
             "list" | "set" | "sort" | "reverse" | "unique" | "select" | "reject" => {
@@ -42,28 +41,10 @@ impl Infer<'_> {
             }
             "selectattr" | "rejectattr" => {
                 let item = self.item_of(&input, span);
-                let Some(path) = first else {
-                    return Type::list(item);
-                };
-                self.attribute(&item, &path, filter.span());
-                let test = filter.args.get(1).and_then(|arg| match arg {
-                    CallArg::Pos(test) => test.as_const().map(|test| test.to_string()),
-                    _ => None,
-                });
-                let is_none = |arg: &CallArg<'_>| match arg {
-                    CallArg::Pos(value) => value.as_const().is_none_or(|value| value.is_none()),
-                    _ => true,
-                };
-                let is_left = match filter.name {
-                    "selectattr" => match test.as_deref() {
-                        Some("none" | "ne") => false,
-                        Some("eq") => !filter.args.get(2).is_none_or(is_none),
-                        _ => true,
-                    },
-                    _ => test.as_deref() == Some("none"),
-                };
-                let is_left = is_left && !self.is_strict;
-                Type::list(if is_left { item.with(&path) } else { item })
+                if let Some(path) = first {
+                    self.attribute(&item, &path, filter.span());
+                }
+                Type::list(item)
             }
             "map" => {
                 let item = self.item_of(&input, span);

@@ -4,17 +4,15 @@
 //! minijinja's strict mode accepts `nope and 1` and `'a' > 1`, so a chart is checked before it runs. Nothing is
 //! evaluated here.
 
-mod facts;
 mod filters;
 mod operators;
 pub mod statements;
 pub mod total;
 
-use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use minijinja::machinery::Span;
-use minijinja::machinery::ast::{self, CallArg, Expr, UnaryOpKind};
+use minijinja::machinery::ast::{self, BinOpKind, CallArg, Expr, UnaryOpKind};
 use minijinja::value::{Value, ValueKind};
 
 use super::MAX_DEPTH;
@@ -23,16 +21,6 @@ use super::types::Type;
 use super::vocabulary::{TESTS, names};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::{hint, suggest};
-
-/// What a condition says of a name.
-#[derive(Debug, Clone, Copy)]
-pub enum Known<'a> {
-    True,
-    False,
-    NotNone,
-    /// It is this word.
-    Is(&'a str),
-}
 
 /// The names that an expression sees.
 pub trait Scope {
@@ -56,24 +44,10 @@ pub trait Scope {
         None
     }
 
-    /// Returns the dotted names that are not none where this is known of a name.
-    fn implied(&self, _path: &str, _known: Known<'_>) -> Vec<String> {
-        Vec::new()
-    }
-
     /// Returns true for the dotted name of a list that is never empty.
     fn has_items(&self, _path: &str) -> bool {
         false
     }
-}
-
-/// What is known about names that can be none.
-#[derive(Debug, Default, Clone)]
-pub struct Facts {
-    /// The dotted names that are not none.
-    pub not_none: BTreeSet<String>,
-    /// The names that a text may show all the same.
-    pub may_be_shown: BTreeSet<String>,
 }
 
 /// One thing that is wrong.
@@ -97,7 +71,7 @@ impl Problem {
 
 /// Returns the type of a bare expression, and what is wrong with it.
 pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
-    let mut infer = Infer::new(scope, Facts::default());
+    let mut infer = Infer::new(scope);
     if source.len() > MAX_LENGTH {
         infer.too_long(0..source.len());
         return (Type::Any, infer.problems);
@@ -117,9 +91,6 @@ pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
             Type::Any
         }
     };
-    // Only a text shows its values.
-    let is_shown = |problem: &Problem| problem.code == Code::PrintsNone;
-    infer.problems.retain(|problem| !is_shown(problem));
     (kind, infer.problems)
 }
 
@@ -131,13 +102,7 @@ fn has_braces(source: &str) -> bool {
 
 /// Returns the templates that an `include` of this name can mean.
 pub fn included(name: &Expr<'_>, scope: &dyn Scope) -> Vec<String> {
-    Infer::new(scope, Facts::default()).templates(name)
-}
-
-/// Returns the type of a bare expression where these facts hold.
-pub fn kind(source: &str, scope: &dyn Scope, facts: &Facts) -> Type {
-    let mut infer = Infer::new(scope, facts.clone());
-    parsed(source).map_or(Type::Any, |expr| infer.expr(&expr))
+    Infer::new(scope).templates(name)
 }
 
 /// Returns the syntax tree of an expression; `None` if it is too long or wrong, which is reported elsewhere.
@@ -156,17 +121,11 @@ pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     problems
 }
 
-/// Returns what is wrong with a text and the templates that it includes, where these facts hold.
-pub fn text(source: &str, scope: &dyn Scope, facts: &Facts) -> Vec<Problem> {
-    let mut infer = Infer::new(scope, facts.clone());
+/// Returns what is wrong with a text and the templates that it includes.
+pub fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
+    let mut infer = Infer::new(scope);
     infer.template(source);
     infer.problems
-}
-
-/// Returns what is not none where a condition holds, or where it does not.
-pub fn facts(source: &str, holds: bool, scope: &dyn Scope) -> BTreeSet<String> {
-    let mut infer = Infer::new(scope, Facts::default());
-    infer.facts_of(source, holds)
 }
 
 /// Returns what is wrong with something of this type as a condition, and what to do.
@@ -194,22 +153,16 @@ struct Infer<'s> {
     included: usize,
     /// The texts being walked, outermost first: messages quote them.
     sources: Vec<String>,
-    /// What is known where the walk is.
-    facts: Facts,
-    /// What follows from a name that holds, or does not.
-    of_names: HashMap<(String, bool), BTreeSet<String>>,
-    /// An expression is looked into once more, without findings.
-    is_again: bool,
+    /// The dotted names that are not none where the walk is, because a condition has asked.
+    not_none: Vec<String>,
     /// How many names' meanings are being looked into.
     meanings: usize,
     /// Something may have no value, as far as its type says.
     may_fail: bool,
-    /// Nothing is taken for granted but declared types.
-    is_strict: bool,
 }
 
 impl<'s> Infer<'s> {
-    fn new(scope: &'s dyn Scope, facts: Facts) -> Self {
+    fn new(scope: &'s dyn Scope) -> Self {
         Self {
             scope,
             problems: Vec::new(),
@@ -217,12 +170,9 @@ impl<'s> Infer<'s> {
             files: Vec::new(),
             included: 0,
             sources: Vec::new(),
-            facts,
-            of_names: HashMap::new(),
-            is_again: false,
+            not_none: Vec::new(),
             meanings: 0,
             may_fail: false,
-            is_strict: false,
         }
     }
 
@@ -262,7 +212,6 @@ impl<'s> Infer<'s> {
     fn unknown(&mut self, span: Span, name: &str, help: Option<String>) -> Type {
         let message = format!("unknown name `{name}`");
         self.problem(Code::UnknownName, span, message, help);
-        self.is_about(name);
         Type::Any
     }
 
@@ -363,17 +312,23 @@ impl<'s> Infer<'s> {
         }
     }
 
+    /// Returns the result of `walk` where a condition holds, or where it does not.
+    fn given<T>(&mut self, test: &Expr<'_>, holds: bool, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.not_none.clone();
+        not_none(test, holds, &mut self.not_none);
+        let result = walk(self);
+        self.not_none = before;
+        result
+    }
+
     fn expr(&mut self, expr: &Expr<'_>) -> Type {
-        let kind = self.declared(expr);
-        match (&kind, dotted(expr)) {
-            (Type::Optional(inner), Some(path)) if !self.is_strict && self.is_not_none(&path) => {
-                (**inner).clone()
-            }
-            _ => kind,
+        match (self.declared(expr), dotted(expr)) {
+            (Type::Optional(kind), Some(path)) if self.not_none.contains(&path) => *kind,
+            (kind, _) => kind,
         }
     }
 
-    /// Returns the type of an expression, whatever is known about it where it stands.
+    /// Returns the type of an expression, whatever conditions say.
     fn declared(&mut self, expr: &Expr<'_>) -> Type {
         match expr {
             Expr::Var(var) => self.var(var.id, var.span()),
@@ -547,6 +502,22 @@ impl<'s> Infer<'s> {
     fn args(&mut self, args: &[CallArg<'_>]) -> Vec<Type> {
         let args = args.iter().map(value_of_arg);
         args.map(|arg| self.expr(arg)).collect()
+    }
+}
+
+/// Adds the dotted names that are not none where a condition holds, or where it does not: those that it asks for.
+fn not_none(test: &Expr<'_>, holds: bool, names: &mut Vec<String>) {
+    match test {
+        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => not_none(&op.expr, !holds, names),
+        Expr::BinOp(op)
+            if holds && matches!(op.op, BinOpKind::ScAnd)
+                || !holds && matches!(op.op, BinOpKind::ScOr) =>
+        {
+            not_none(&op.left, holds, names);
+            not_none(&op.right, holds, names);
+        }
+        Expr::Test(test) if test.name == "none" && !holds => names.extend(dotted(&test.expr)),
+        _ => {}
     }
 }
 

@@ -24,7 +24,6 @@ impl Infer<'_> {
                     if matches!(kind.some(), Type::List(_) | Type::Record(_)) {
                         self.wrong(side.span(), format!("expected a string, but this is {kind}"));
                     }
-                    self.shown(side, &kind);
                 }
                 return Type::Text;
             }

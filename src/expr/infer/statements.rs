@@ -43,7 +43,7 @@ impl Infer<'_> {
             Stmt::EmitRaw(_) => {}
             Stmt::EmitExpr(emit) => {
                 let kind = self.expr(&emit.expr);
-                self.shown(&emit.expr, &kind);
+                self.may_fail |= matches!(kind, Type::Any | Type::None | Type::Optional(_));
             }
             Stmt::ForLoop(each) => {
                 let items = self.expr(&each.iter);
@@ -57,10 +57,7 @@ impl Infer<'_> {
                     self.locals.pop();
                 }
                 self.locals.push(("loop".to_owned(), of_loop()));
-                match &each.filter_expr {
-                    Some(filter) => self.given(filter, true, |infer| infer.body(&each.body)),
-                    None => self.body(&each.body),
-                }
+                self.body(&each.body);
                 self.locals.truncate(mark);
                 self.body(&each.else_body);
             }
@@ -189,6 +186,7 @@ impl Infer<'_> {
     fn bind(&mut self, target: &Expr<'_>, kind: Type) {
         match target {
             Expr::Var(var) => {
+                self.not_none.retain(|path| path.split('.').next() != Some(var.id));
                 let mut locals = self.locals.iter();
                 self.may_fail |=
                     locals.any(|(local, _)| local == var.id) || self.scope.name(var.id).is_some();

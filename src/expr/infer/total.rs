@@ -2,8 +2,7 @@
 
 use minijinja::machinery::ast::Expr;
 
-use super::{Facts, Infer, Scope, parsed};
-use crate::diagnostic::code::Code;
+use super::{Infer, Scope, parsed};
 use crate::expr::has_holes;
 use crate::expr::types::Type;
 
@@ -17,16 +16,14 @@ pub struct Typed {
 
 impl Typed {
     fn new(infer: &Infer<'_>, kind: Type) -> Self {
-        let mut problems = infer.problems.iter();
-        let is_sound = problems.all(|problem| problem.code == Code::PrintsNone);
-        Self { is_total: is_sound && !infer.may_fail && kind != Type::Any, kind }
+        let is_total = infer.problems.is_empty() && !infer.may_fail && kind != Type::Any;
+        Self { kind, is_total }
     }
 }
 
-/// Returns what is known of an expression or a text; `None` if it cannot be parsed. What a condition says of a name is not
-/// used, and of a text with a variable that has the name of something else nothing is known.
+/// Returns what is known of an expression or a text; `None` if it cannot be parsed. Of a text with a variable that has the name of something else nothing is known.
 pub fn of_source(source: &str, scope: &dyn Scope) -> Option<Typed> {
-    let mut infer = Infer::strict(scope, Vec::new());
+    let mut infer = Infer::new(scope);
     let kind = match has_holes(source) {
         true => {
             infer.template(source);
@@ -39,14 +36,7 @@ pub fn of_source(source: &str, scope: &dyn Scope) -> Option<Typed> {
 
 /// Returns what is known of an expression of a text that stands beside these variables.
 pub fn in_place(expr: &Expr<'_>, scope: &dyn Scope, variables: Vec<(String, Type)>) -> Typed {
-    let mut infer = Infer::strict(scope, variables);
+    let mut infer = Infer { locals: variables, ..Infer::new(scope) };
     let kind = infer.expr(expr);
     Typed::new(&infer, kind)
-}
-
-impl<'s> Infer<'s> {
-    /// Returns one that takes nothing for granted but declared types.
-    fn strict(scope: &'s dyn Scope, locals: Vec<(String, Type)>) -> Self {
-        Self { is_strict: true, locals, ..Self::new(scope, Facts::default()) }
-    }
 }
