@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::expected::plan_in;
 use crate::support::{
-    CYCLES, PLAN, Project, Ran, Reviewer, cases, json_of, allowed, nobodys, state,
+    CYCLES, PLAN, Project, Ran, Reviewer, allowed, cases, json_of, nobodys, state, validated,
 };
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/taskie");
