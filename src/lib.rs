@@ -10,6 +10,7 @@
 
 mod alike;
 pub mod chart;
+pub mod check;
 mod cli;
 pub mod clock;
 mod command_line;
@@ -19,7 +20,6 @@ mod diagram;
 mod disk;
 mod doctor;
 pub mod engine;
-pub mod explore;
 pub mod expr;
 pub mod files;
 #[cfg(test)]

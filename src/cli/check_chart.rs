@@ -15,13 +15,12 @@ use super::error::CliError;
 use super::output::{Target, WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
+use crate::check::conditions::Limits;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagram::Format as DiagramFormat;
 use crate::diagram::picture::Picture;
 use crate::disk;
-use crate::explore::Caps;
-use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
 use crate::lint::report::Format;
 use crate::lint::{self, Checked};
@@ -63,18 +62,18 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         return print(&embedded, &files);
     }
     let drawing = Target::of(matches, "diagram")?;
-    let caps = caps(matches);
-    interruptible(&caps)?;
+    let limits = limits(matches);
+    interruptible(&limits)?;
     let looked_at = || {
-        let states = caps.looked_at.load(Ordering::Relaxed);
+        let states = limits.looked_at.load(Ordering::Relaxed);
         Some(format!("{states} states explored (Ctrl-C to stop)"))
     };
     let (checked, unread) =
-        meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &caps));
+        meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &limits));
     if let Some(drawing) = drawing {
         draw(&drawing, &checked)?;
     }
-    let text = format.render(&checked, matches.get_flag("domain"));
+    let text = format.render(&checked);
     let text = text.trim_end();
     match format {
         _ if text.is_empty() => {}
@@ -82,15 +81,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         Format::Json | Format::Sarif => say_json_text(text),
         Format::Concise | Format::Github => say(text),
     }
-    if caps.stop.load(Ordering::Relaxed) {
+    if limits.stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let is_strict = matches.get_flag("strict");
-    let is_found = |checked: &Checked| {
-        let explored = checked.explored.as_ref();
-        let is_undecided = |report: &Report| report.undecided() > 0 && is_strict;
-        !checked.flaws.is_empty() || explored.is_some_and(is_undecided)
-    };
+    // What was not looked at may be wrong.
+    let is_cut = |checked: &Checked| checked.explored.as_ref().is_some_and(|it| it.cut.is_some());
+    let is_found = |checked: &Checked| !checked.flaws.is_empty() || is_cut(checked);
     let found = checked.iter().any(is_found);
     Ok(match (unread, found) {
         (1.., _) => ExitCode::from(NOT_CHECKED),
@@ -129,27 +125,27 @@ fn print(embedded: &[&Embedded], files: &[&Path]) -> Result<ExitCode, CliError> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the limits of an exploration.
-fn caps(matches: &ArgMatches) -> Caps {
+/// Returns how far a chart is explored.
+fn limits(matches: &ArgMatches) -> Limits {
     let number = |name: &str| matches.get_one::<u32>(name).copied();
-    let default = Caps::default();
+    let default = Limits::default();
     let states = number("max-states").and_then(|states| usize::try_from(states).ok());
     let time = number("max-seconds").map(|seconds| Duration::from_secs(seconds.into()));
     Caps { states: states.unwrap_or(default.states), time: time.unwrap_or(default.time), ..default }
 }
 
 /// Checks charts, and returns how many of the files could not be read.
-fn check(embedded: &[&Embedded], files: &[&Path], caps: &Caps) -> (Vec<Checked>, usize) {
+fn check(embedded: &[&Embedded], files: &[&Path], limits: &Limits) -> (Vec<Checked>, usize) {
     let of_embedded = |chart: &&Embedded| {
         let templates = |_: &[String]| Templates::Embedded(chart.templates);
-        lint::run(chart.id, chart.text, templates, Some(caps))
+        lint::run(chart.id, chart.text, templates, Some(limits))
     };
     let mut checked: Vec<Checked> = embedded.iter().map(of_embedded).collect();
     for file in files {
         match read(file) {
             Ok((origin, text, beside)) => {
                 let templates = |folders: &[String]| Templates::beside(&beside, folders);
-                checked.push(lint::run(&origin, &text, templates, Some(caps)));
+                checked.push(lint::run(&origin, &text, templates, Some(limits)));
             }
             Err(why) => tell(&format!("taskie: {}: {why}", file.display())),
         }
@@ -159,15 +155,15 @@ fn check(embedded: &[&Embedded], files: &[&Path], caps: &Caps) -> (Vec<Checked>,
 }
 
 /// Lets Ctrl-C end the exploration, which then reports what it has found so far. The second one ends the program.
-fn interruptible(caps: &Caps) -> Result<(), CliError> {
-    let stop = || Arc::clone(&caps.stop);
+fn interruptible(limits: &Limits) -> Result<(), CliError> {
+    let stop = || Arc::clone(&limits.stop);
     signal_hook::flag::register_conditional_default(SIGINT, stop())
         .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
         .map(|_| ())
         .map_err(CliError::because("Ctrl-C cannot be handled"))
 }
 
-/// Draws the first chart that has a counterexample, with the path that it takes; else the first chart.
+/// Draws the first chart that has a finding with a way to it, with that way; else the first chart.
 fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
     let file = target.path();
     let format = file.extension().and_then(|end| DiagramFormat::named(end.to_str()?));
@@ -179,24 +175,19 @@ fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
     };
     let drawn = checked.iter().filter_map(|checked| {
         let chart = checked.chart.as_ref()?;
-        let results = checked.explored.iter().flat_map(|report| &report.results);
-        let mut traces = results.filter_map(|result| match &result.verdict {
-            Verdict::Refuted { trace, .. } if !trace.steps.is_empty() => Some(trace),
-            _ => None,
-        });
-        Some((chart, traces.next()))
+        let mut findings = checked.explored.iter().flat_map(|report| &report.findings);
+        let told = findings.find_map(|finding| Some((finding, finding.way.as_ref()?)));
+        Some((chart, told))
     });
     let drawn: Vec<_> = drawn.collect();
-    let with_path = drawn.iter().find(|(_, trace)| trace.is_some());
-    let Some((chart, trace)) = with_path.or_else(|| drawn.first()) else {
+    let with_path = drawn.iter().find(|(_, told)| told.is_some());
+    let Some((chart, told)) = with_path.or_else(|| drawn.first()) else {
         return Ok(());
     };
     let mut picture = Picture::of(chart);
-    if let Some(trace) = trace {
-        let phases = trace.phases(&chart.state).map(str::to_owned);
-        let path: Vec<String> = std::iter::once(chart.initial.clone()).chain(phases).collect();
-        picture.follow(&path);
-        picture.caption = Some(shown(&trace.claim).into_owned());
+    if let Some((finding, way)) = told {
+        picture.follow(&way.phases);
+        picture.caption = Some(shown(&finding.message).into_owned());
     }
     target.write(&format.write(&picture))
 }

@@ -8,7 +8,7 @@ use crate::hash::IndexMap;
 use crate::host::events;
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// A hook event of the host, by its name there: `Stop`, `SessionStart` …
     Hook(String),

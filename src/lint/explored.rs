@@ -1,48 +1,32 @@
-//! What exploring every state refutes, as findings.
+//! What is wrong with the states of a chart, as findings.
 //!
-//! [`crate::explore`] does the work; this module says what to do about a finding.
+//! [`crate::check::conditions`] does the work; this module says what to do about a finding.
 
-use crate::chart::Chart;
+use crate::check::conditions::report::Report;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Segment};
-use crate::explore::report::{PropertyResult, Report, Verdict};
 
-/// One finding for each element that refutes a property, with its counterexample as the note. `text` is the chart's TOML.
-pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
+/// One finding for each element with something wrong, and how it comes to that as the note. `text` is the chart's TOML.
+pub(super) fn flaws(report: &Report, text: &str) -> Vec<Flaw> {
     let document = Document::parse(text);
-    let name = |place: &str| match chart.about(place) {
-        Some(about) => format!("{place} ({about})"),
-        None => place.to_owned(),
-    };
-    let flaw = |result: &PropertyResult| {
-        let Verdict::Refuted { trace, path } = &result.verdict else {
-            return None;
-        };
-        let message = match result.code {
-            Code::PropertyRefuted => format!("refuted: {}: {}", result.name, trace.claim),
-            _ => trace.claim.clone(),
-        };
-        let flaw = Flaw::new(result.code, message)
-            .help(help(result.code).map(str::to_owned))
-            .at(document.locate(path));
-        Some(Flaw { note: trace.in_words(&name), ..flaw })
-    };
-    // A finding that several cycles share is reported once.
+    // What several cycles share is reported once.
     let mut reported: Vec<(Code, &[Segment])> = Vec::new();
     let mut flaws = Vec::new();
-    for result in &report.results {
-        if let Verdict::Refuted { path, .. } = &result.verdict
-            && !reported.contains(&(result.code, path.as_slice()))
-        {
-            reported.push((result.code, path.as_slice()));
-            flaws.extend(flaw(result));
+    for finding in &report.findings {
+        if reported.contains(&(finding.code, finding.path.as_slice())) {
+            continue;
         }
+        reported.push((finding.code, finding.path.as_slice()));
+        let flaw = Flaw::new(finding.code, finding.message.as_str())
+            .help(help(finding.code).map(str::to_owned))
+            .at(document.locate(&finding.path));
+        flaws.push(Flaw { note: finding.way.as_ref().map(|way| way.text.clone()), ..flaw });
     }
     flaws
 }
 
-/// What to do about a property that is refuted.
+/// What to do about it.
 fn help(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::NoDecision => "add a guard, so that this is evaluated only when it has a value",

@@ -2,7 +2,7 @@
 //!
 //! [`run`] goes step by step, and no further than it finds something: TOML syntax, the structure according to the JSON
 //! Schema of charts, names and types, then the lint rules in this folder, then every state that the chart can reach
-//! ([`crate::explore`]). A lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart
+//! ([`crate::check::conditions`]). A lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart
 //! is loaded (an unknown name, for example) are found by the loader, in [`crate::chart`], and in [`crate::engine::check`] and
 //! [`crate::expr`].
 
@@ -27,12 +27,11 @@ use std::sync::Arc;
 
 use crate::chart::extend::Extended;
 use crate::chart::{Chart, load, structure};
+use crate::check::conditions::report::Report;
+use crate::check::conditions::{Limits, follow};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{Flaw, in_order};
 use crate::engine::check;
-use crate::explore::budget::Caps;
-use crate::explore::explore;
-use crate::explore::report::Report;
 use crate::expr::templates::Templates;
 use subject::Subject;
 
@@ -66,14 +65,13 @@ pub struct Checked {
     pub chart: Option<Arc<Chart>>,
 }
 
-/// Returns everything that is wrong with the chart in `text`, and everything that is proved. `origin` names the
-/// chart; `templates` are those in the folders that the chart names; `caps` limits the exploration, which is skipped
-/// if it is `None`.
+/// Returns everything that is wrong with the chart in `text`. `origin` names the chart; `templates` are those in the folders
+/// that the chart names; `limits` say how far its states are explored: not at all if they are `None`.
 pub fn run(
     origin: &str,
     text: &str,
     templates: impl FnOnce(&[String]) -> Templates,
-    caps: Option<&Caps>,
+    limits: Option<&Limits>,
 ) -> Checked {
     let own = text;
     let extended = Extended::of(origin, own);
@@ -87,7 +85,7 @@ pub fn run(
         };
     }
     let text = extended.text();
-    let Linted { flaws, explored, loaded, is_advised } = find(origin, &extended, templates, caps);
+    let Linted { flaws, explored, loaded, is_advised } = find(origin, &extended, templates, limits);
     let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
     let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
         Stage::Explore => is_explored,
@@ -117,7 +115,7 @@ fn find(
     origin: &str,
     extended: &Extended,
     templates: impl FnOnce(&[String]) -> Templates,
-    caps: Option<&Caps>,
+    limits: Option<&Limits>,
 ) -> Linted {
     let text = extended.text();
     let source = match structure::read(text) {
@@ -143,9 +141,9 @@ fn find(
         flaws.extend(of_rules);
         // Exploring would only report the same flaws again.
         let is_sound = ignore::ignores_all(text, serious(&flaws));
-        if let Some(caps) = caps.filter(|_| is_sound) {
-            let report = explore(chart, caps);
-            flaws.extend(explored::flaws(&report, chart, text));
+        if let Some(limits) = limits.filter(|_| is_sound) {
+            let report = follow(chart, limits);
+            flaws.extend(explored::flaws(&report, text));
             explored = Some(report);
         }
     }

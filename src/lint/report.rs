@@ -5,14 +5,13 @@
 
 use std::io::IsTerminal as _;
 
-use indexmap::IndexSet;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
 use super::Checked;
+use crate::check::conditions::report::Report;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
-use crate::explore::report::{Report, Verdict};
 use crate::files::json::versioned;
 use crate::page::{self, counted};
 use crate::text::shown;
@@ -62,17 +61,17 @@ impl Format {
         format.map(|(_, format)| *format)
     }
 
-    /// Returns all findings in this format; for people with every property and the values that were tried, or without.
-    pub fn render(self, charts: &[Checked], with_domain: bool) -> String {
+    /// Returns all findings in this format.
+    pub fn render(self, charts: &[Checked]) -> String {
         match self {
-            Self::Human => human(charts, with_domain),
+            Self::Human => human(charts),
             Self::Concise => lines(
                 charts,
                 |FlawInReport { flaw, file, start, .. }| {
                     let ((line, column), message) = (start, shown(&flaw.message));
                     format!("{file}:{line}:{column}: {}: {message}", flaw.code)
                 },
-                |file, code, why| format!("{file}: {code}: not decided: {why}"),
+                |file, cut| format!("{file}: {cut}"),
             ),
             Self::Github => lines(
                 charts,
@@ -90,10 +89,7 @@ impl Format {
                         escaped(&flaw.message)
                     )
                 },
-                |file, code, why| {
-                    let (file, why) = (property(file), escaped(why));
-                    format!("::notice file={file},title={code}::not decided: {why}")
-                },
+                |file, cut| format!("::warning file={}::{}", property(file), escaped(cut)),
             ),
             Self::Json => pretty(&as_json(charts)),
             Self::Sarif => pretty(&as_sarif(charts)),
@@ -106,37 +102,29 @@ pub(crate) fn pretty(json: &Json) -> String {
     serde_json::to_string_pretty(json).unwrap_or_default()
 }
 
-/// Returns the properties that are not decided, each once: their codes, names and reasons.
-fn undecided(chart: &Checked) -> IndexSet<(Code, String)> {
-    let results = chart.explored.iter().flat_map(|report| &report.results);
-    let open = results.filter_map(|result| match &result.verdict {
-        Verdict::Undecided(why) => Some((result.code, format!("{}: {why}", result.name))),
-        Verdict::Proved(_) | Verdict::Refuted { .. } => None,
-    });
-    open.collect()
-}
-
-/// Returns a line for each finding, then one for each property of a chart that is not decided.
+/// Returns a line for each finding, then one for each chart of which not everything was looked at.
 fn lines(
     charts: &[Checked],
     line: impl Fn(FlawInReport<'_>) -> String,
-    open: impl Fn(&str, Code, &str) -> String,
+    open: impl Fn(&str, &str) -> String,
 ) -> String {
     let mut text = String::new();
     for chart in charts {
-        for finding in FlawInReport::all(chart) {
-            text.push_str(&line(finding));
-            text.push('\n');
-        }
-        for (code, why) in undecided(chart) {
-            text.push_str(&open(&chart.origin, code, &why));
+        let cut = cut(chart).map(|cut| open(&chart.origin, cut));
+        for line in FlawInReport::all(chart).map(&line).chain(cut) {
+            text.push_str(&line);
             text.push('\n');
         }
     }
     text
 }
 
-fn human(charts: &[Checked], with_domain: bool) -> String {
+/// Returns what of a chart was not looked at.
+fn cut(chart: &Checked) -> Option<&str> {
+    chart.explored.as_ref()?.cut.as_deref()
+}
+
+fn human(charts: &[Checked]) -> String {
     let is_coloured = std::io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let theme =
@@ -150,19 +138,16 @@ fn human(charts: &[Checked], with_domain: bool) -> String {
             // Writing to a string cannot fail.
             let _ = handler.render_report(&mut text, report.as_ref());
             if let Some(note) = &flaw.note {
-                text.push_str("  counterexample:\n");
+                text.push_str("  how it comes to that, if these conditions can meet:\n");
                 note.lines().for_each(|line| text.push_str(&item(line, 9, width)));
             }
             text.push('\n');
         }
-        let open = chart.explored.as_ref().map_or(0, Report::undecided);
-        let count = match (chart.flaws.len(), open) {
-            (0, 0) => "no finding".to_owned(),
-            (0, open) => format!("no finding, {open} not decided"),
-            (some, _) => counted(some, "finding"),
+        let count = match chart.flaws.len() {
+            0 => "no finding".to_owned(),
+            some => counted(some, "finding"),
         };
-        text.push_str(&format!("{}: {count}\n", chart.origin));
-        text.push_str(&explored(chart, width, with_domain));
+        text.push_str(&format!("{}: {count}\n{}", chart.origin, explored(chart, width)));
         if let Some(flaw) = chart.flaws.first() {
             text.push_str(&format!(
                 "  `taskie check-chart --explain {}` explains this code.\n",
@@ -173,93 +158,18 @@ fn human(charts: &[Checked], with_domain: bool) -> String {
     text
 }
 
-/// Returns the result of exploring: how many properties are proved and what is not decided, or every property and what
-/// was tried.
-fn explored(chart: &Checked, width: usize, with_domain: bool) -> String {
+/// Returns how much was explored, and how many reviews there can be.
+fn explored(chart: &Checked, width: usize) -> String {
     let Some(report) = &chart.explored else {
         return "  Its states were not explored: fix the findings above first.\n".to_owned();
     };
-    let states = in_groups(report.states);
-    let count = |is_wanted: fn(&Verdict) -> bool| {
-        let results = report.results.iter();
-        results.filter(|result| is_wanted(&result.verdict)).count()
-    };
-    let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
-    let proved = count(|verdict| matches!(verdict, Verdict::Proved(_)));
-    let mut text = if refuted > 0 {
-        let open = match report.undecided() {
-            0 => ".".to_owned(),
-            open => format!(", {open} not decided:"),
-        };
-        format!("  {states} states explored: {proved} properties proved, {refuted} refuted{open}\n")
-    } else {
-        let extent = report.cut.as_deref().unwrap_or("all of them");
-        let transitions = in_groups(report.transitions);
-        let explored = format!("{states} states and {transitions} transitions explored, {extent}");
-        match with_domain {
-            true => format!("\n  {explored}:\n"),
-            false => format!("  {explored}\n  {}\n", counted(proved, "claim") + " proved"),
-        }
-    };
-    let mut reasons: Vec<&str> = Vec::new();
-    let mut totals: Vec<String> = Vec::new();
-    for result in &report.results {
-        let (verdict, detail) = in_words(&result.verdict);
-        let name = match &result.verdict {
-            // One reason can stand in the way of several properties.
-            Verdict::Undecided(why) if !reasons.contains(&why.as_str()) => {
-                reasons.push(why);
-                names_open_because(why, report)
-            }
-            Verdict::Proved(_) if refuted == 0 && with_domain => result.name.clone(),
-            // What reviews cost at most is what people ask first.
-            Verdict::Proved(_) if refuted == 0 && result.code == Code::CycleUnbounded => {
-                totals.push(format!("{}: {detail}", result.name));
-                continue;
-            }
-            _ => continue,
-        };
-        text.push_str(&item(&format!("{verdict:12} {name}: {detail}"), 17, width));
-    }
-    if refuted > 0 {
-        return text;
-    }
-    if !with_domain {
-        // The last of them is about all cycles together.
-        if let Some(total) = totals.last() {
-            text.push_str(&item(total, 4, width));
-        }
-        text.push_str(
-            "  `taskie check-chart --domain` lists each claim, and the values that were tried.\n",
-        );
-        return text;
-    }
-    text.push_str("\n  over this domain:\n");
-    for line in &report.domain {
-        text.push_str(&item(line, 6, width));
+    let (states, transitions) = (in_groups(report.states), in_groups(report.transitions));
+    let extent = report.cut.as_deref().unwrap_or("all that its conditions allow");
+    let mut text = format!("  {states} states and {transitions} transitions explored, {extent}\n");
+    if let (true, Some(bound)) = (chart.flaws.is_empty(), &report.bound) {
+        text.push_str(&item(&format!("reviews: {bound}"), 4, width));
     }
     text
-}
-
-/// Returns the names of the properties that this reason leaves open.
-fn names_open_because(reason: &str, report: &Report) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for result in &report.results {
-        if matches!(&result.verdict, Verdict::Undecided(why) if why == reason) {
-            names.push(&result.name);
-        }
-    }
-    names.dedup();
-    names.join("; ")
-}
-
-/// Returns a verdict's name, and its details.
-fn in_words(verdict: &Verdict) -> (&'static str, &str) {
-    match verdict {
-        Verdict::Proved(detail) => ("proved", detail),
-        Verdict::Undecided(why) => ("not decided", why),
-        Verdict::Refuted { trace, .. } => ("refuted", &trace.claim),
-    }
 }
 
 /// Returns an item of a list, indented; the lines after the first start at column `hang`.
@@ -300,20 +210,12 @@ fn as_json(charts: &[Checked]) -> Json {
 }
 
 fn as_explored(report: &Report) -> Json {
-    let properties: Vec<Json> = report
-        .results
-        .iter()
-        .map(|result| {
-            let (verdict, detail) = in_words(&result.verdict);
-            json!({ "name": result.name, "code": result.code.as_str(), "verdict": verdict, "detail": detail })
-        })
-        .collect();
     json!({
         "states": report.states,
         "transitions": report.transitions,
         "complete": report.cut.is_none(),
-        "domain": report.domain,
-        "properties": properties,
+        "cut": report.cut,
+        "reviews": report.bound,
     })
 }
 
@@ -328,19 +230,6 @@ fn as_sarif(charts: &[Checked]) -> Json {
             })
         })
         .collect();
-    let open = charts.iter().flat_map(|chart| {
-        undecided(chart).into_iter().map(move |(code, why)| {
-            json!({
-                "ruleId": code.as_str(),
-                "kind": "open",
-                "level": "none",
-                "message": { "text": format!("not decided: {why}") },
-                "locations": [{
-                    "physicalLocation": { "artifactLocation": { "uri": uri(&chart.origin) } },
-                }],
-            })
-        })
-    });
     let results: Vec<Json> = charts
         .iter()
         .flat_map(FlawInReport::all)
@@ -361,7 +250,6 @@ fn as_sarif(charts: &[Checked]) -> Json {
                 }],
             })
         })
-        .chain(open)
         .collect();
     sarif(&json!(rules), &json!(results))
 }

@@ -361,8 +361,6 @@ fn check_chart() -> Command {
             arg!(--"max-seconds" <N> "Explore a chart for at most this many seconds [default: 120]")
                 .value_parser(value_parser!(u32).range(1..)),
         )
-        .arg(arg!(--strict "Exit 1 if a property is not decided, too"))
-        .arg(arg!(--domain "List each claim, and the values that were tried"))
         .arg(
             arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html or .mmd")
                 .value_parser(value_parser!(PathBuf)),

@@ -1,0 +1,72 @@
+//! The agent is let go: it is not blocked too often in a row, and not for nothing.
+
+use super::{Judge, path_of};
+use crate::check::conditions::facts::Facts;
+use crate::check::conditions::graph::Way;
+use crate::check::conditions::report::Finding;
+use crate::check::conditions::search::{Actor, Step};
+use crate::diagnostic::code::Code;
+use crate::host::hosts::BLOCKS;
+
+impl Judge<'_> {
+    /// Judges whether the agent is let go in the end.
+    pub(super) fn blocks(&self) -> Option<Finding> {
+        let idle = |step: &Step| match self.is_further_block(step) {
+            true => Some(true),
+            false => self.is_aside(step).then_some(false),
+        };
+        if let Some(way) = self.graph.endless(idle) {
+            let message = "an agent that does nothing is blocked without end".to_owned();
+            return Some(self.blocked(Code::BlocksInARow, message, &way));
+        }
+        if let Some(way) = self.too_many(idle) {
+            let message =
+                format!("an agent that does nothing is blocked more than {BLOCKS} times in a row");
+            return Some(self.blocked(Code::BlocksInARow, message, &way));
+        }
+        let goes_on = |step: &Step| {
+            let done = self.search.done(step);
+            if done.blocks {
+                return self.is_further_block(step).then_some(true);
+            }
+            // Starting a cycle over is progress.
+            let is_answer = self.search.actor(step) == Actor::Agent && done.starts.is_empty();
+            (is_answer || self.is_aside(step)).then_some(false)
+        };
+        let way = self.graph.endless(goes_on)?;
+        let message = "the agent is blocked again and again, and nothing that it does changes that";
+        Some(self.blocked(Code::BlockLoop, message.to_owned(), &way))
+    }
+
+    /// Returns whether a step is a block that can come after a block: the host then says so. A gate that fails early is
+    /// counted.
+    fn is_further_block(&self, step: &Step) -> bool {
+        let done = self.search.done(step);
+        done.blocks && done.active != Some(false) && !done.is_early_gate
+    }
+
+    /// Returns a way on which more blocks follow each other than a host allows. The first may be the first in its turn.
+    fn too_many(&self, idle: impl Fn(&Step) -> Option<bool>) -> Option<Way> {
+        let search = self.search;
+        let found = self.graph.consistent(&Facts::default(), |given| {
+            let most = self.graph.most(given, &idle);
+            let is_first = |step: &&Step| {
+                let done = search.done(step);
+                done.blocks && !done.is_early_gate && most[step.to] >= BLOCKS
+            };
+            let first = search.steps.iter().find(is_first)?;
+            let (mut way, _) = self.graph.way_to(first.from, &[*first], given)?;
+            way.steps.extend(self.graph.with_most(given, first.to, &most, &idle, BLOCKS));
+            Some(way)
+        });
+        found.map(|(way, _)| way)
+    }
+
+    /// Returns a finding at the rule that blocks last.
+    fn blocked(&self, code: Code, message: String, way: &Way) -> Finding {
+        let last = way.steps.iter().rev().find(|step| self.search.done(step).blocks);
+        let place = last.and_then(|step| self.search.fired(step).next_back());
+        let path = place.map(|place| path_of(self.chart, place)).unwrap_or_default();
+        self.found(code, message, path, way)
+    }
+}

@@ -1,0 +1,156 @@
+//! Reviews end: each cycle has as many as its limit, and no more.
+
+use std::collections::BTreeMap;
+
+use super::{Judge, absent, invoking_rule, path_of};
+use crate::check::conditions::evaluate::Outcome;
+use crate::check::conditions::facts::Facts;
+use crate::check::conditions::graph::Way;
+use crate::check::conditions::report::Finding;
+use crate::check::conditions::search::{Actor, Step};
+use crate::chart::Cycle;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::{Segment, at};
+use crate::engine::context::cycle_of;
+use crate::engine::event::Trigger;
+use crate::expr::single_expression;
+use crate::page::counted;
+
+/// A cycle, and the fields that bound it.
+struct Bounded<'c> {
+    at: usize,
+    cycle: &'c Cycle,
+    limit: usize,
+    count: usize,
+    /// The states in which it has had a review.
+    have_begun: Vec<bool>,
+}
+
+impl Judge<'_> {
+    /// Judges each cycle, and says how many reviews there are where all are bounded.
+    pub(super) fn cycles(&self, findings: &mut Vec<Finding>) -> Option<String> {
+        let mut is_bounded = !self.chart.cycles.is_empty();
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            let fields = [&cycle.limit, &cycle.count].map(|it| self.chart.context.get_index_of(it));
+            let finding = match fields {
+                [Some(limit), Some(count)] => {
+                    let have_begun = self.begun(at, count);
+                    self.cycle(&Bounded { at, cycle, limit, count, have_begun })
+                }
+                _ => {
+                    let message = format!("the cycle `{id}` counts or bounds nothing");
+                    Some(absent(Code::CycleUnbounded, message, at!["cycles", id]))
+                }
+            };
+            is_bounded &= finding.is_none();
+            findings.extend(finding);
+        }
+        is_bounded.then(|| self.bound())
+    }
+
+    /// Returns in which states a cycle has had a review.
+    fn begun(&self, at: usize, count: usize) -> Vec<bool> {
+        let search = self.search;
+        let next = self.chart.next.as_ref().and_then(|it| self.chart.context.get_index_of(it));
+        let has_begun = |state: usize| {
+            let next = search.value(state, next).as_str();
+            let running = next.and_then(|next| cycle_of(self.chart, next));
+            let is_it = running.is_some_and(|it| it.id == self.chart.cycles[at].id);
+            is_it && search.value(state, Some(count)).as_i64().is_some_and(|count| count > 0)
+        };
+        (0..search.states.len()).map(has_begun).collect()
+    }
+
+    /// Returns whether a review of the cycle runs that counts.
+    fn is_review(&self, bounded: &Bounded<'_>, step: &Step) -> bool {
+        let review = self.search.done(step).review.as_ref();
+        review.is_some_and(|(at, outcome)| *at == bounded.at && matches!(outcome, Outcome::Ran(_)))
+    }
+
+    /// Returns for a step from one start of a cycle to the next whether it is a review; none for one that is beyond: the
+    /// user starts the cycle over, or sets its limit or its count, or it starts for the first time.
+    fn between_starts(&self, bounded: &Bounded<'_>, step: &Step) -> Option<bool> {
+        let done = self.search.done(step);
+        let starts = done.starts.contains(&bounded.at);
+        let mut assigned = done.assigned.iter();
+        let sets = assigned.any(|(field, _)| *field == bounded.limit || *field == bounded.count);
+        let is_fresh = self.search.actor(step) == Actor::User && (starts || sets);
+        let is_first = starts && !bounded.have_begun[step.from];
+        (!is_fresh && !is_first).then(|| self.is_review(bounded, step))
+    }
+
+    /// Judges whether one cycle ends, and not before its limit.
+    fn cycle(&self, bounded: &Bounded<'_>) -> Option<Finding> {
+        let Cycle { id, limit, .. } = bounded.cycle;
+        let weight = |step: &Step| self.between_starts(bounded, step);
+        if let Some(way) = self.graph.endless(weight) {
+            let message = format!("the cycle `{id}` can go on without end");
+            let path = self.culprit(bounded, &way);
+            return Some(self.found(Code::CycleUnbounded, message, path, &way));
+        }
+        let held = |state: usize| {
+            let limit = self.search.value(state, Some(bounded.limit)).as_u64();
+            limit.and_then(|limit| usize::try_from(limit).ok())
+        };
+        let states = || 0..self.search.looked_at;
+        let found = self.graph.consistent(&Facts::default(), |given| {
+            let most = self.graph.most(given, weight);
+            let state = states().find(|state| held(*state).is_some_and(|held| most[*state] > held))?;
+            let (mut way, _) = self.graph.way_to(state, &[], given)?;
+            let count = held(state).map_or(1, |held| held + 1);
+            way.steps.extend(self.graph.with_most(given, state, &most, weight, count));
+            Some(way)
+        });
+        if let Some((way, _)) = found {
+            let message = format!("the cycle `{id}` has more reviews than its limit, `{limit}`");
+            let path = invoking_rule(self.chart, id);
+            return Some(self.found(Code::CycleUnbounded, message, path, &way));
+        }
+        let most = self.graph.most(&Facts::default(), weight);
+        let mut by_limit: BTreeMap<usize, usize> = BTreeMap::new();
+        for (held, most) in states().filter_map(|state| Some((held(state)?, most[state]))) {
+            let known = by_limit.entry(held).or_default();
+            *known = most.max(*known);
+        }
+        // One that has none at all is not reached, or its rule does not fire: that is said there.
+        let is_known = self.search.cut.is_none() && by_limit.values().any(|most| *most > 0);
+        let (held, most) = by_limit.iter().rev().find(|(held, most)| is_known && most < held)?;
+        let most = counted(*most, "review");
+        let message = format!("the cycle `{id}` has {most} at most, {limit} being {held}");
+        Some(absent(Code::CycleFallsShort, message, &invoking_rule(self.chart, id)))
+    }
+
+    /// Returns what lets a cycle go round like this: the phase whose entry starts it over, or the cycle that leads back to
+    /// itself; where nothing starts it over, the rule that runs the reviews.
+    fn culprit(&self, bounded: &Bounded<'_>, way: &Way) -> Vec<Segment> {
+        let id = &bounded.cycle.id;
+        let mut round = way.steps.iter().skip(way.again.unwrap_or(0));
+        let start = round.find(|step| self.search.done(step).starts.contains(&bounded.at));
+        match start.map(|step| &self.search.events[step.event].0) {
+            Some(Trigger::Enter { phase, .. }) => path_of(self.chart, &format!("phases.{phase}")),
+            Some(_) => at!["cycles", id].to_vec(),
+            None => invoking_rule(self.chart, id),
+        }
+    }
+
+    /// Says how many reviews there are at most.
+    fn bound(&self) -> String {
+        let mut limits: Vec<(&String, Vec<&str>)> = Vec::new();
+        for (id, cycle) in &self.chart.cycles {
+            match limits.iter_mut().find(|(limit, _)| **limit == cycle.limit) {
+                Some((_, cycles)) => cycles.push(id),
+                None => limits.push((&cycle.limit, vec![id])),
+            }
+        }
+        let limits = limits.iter().map(|(limit, cycles)| {
+            format!("{limit} reviews that count each time that {} starts", cycles.join(", "))
+        });
+        let price = self.chart.budget.review.as_ref();
+        let price = price.and_then(|text| single_expression(&text.0));
+        let price = price.map_or_else(String::new, |price| {
+            format!("; each costs at most {price} dollars, if the reviewer keeps to that")
+        });
+        let limits: Vec<String> = limits.collect();
+        format!("at most {}, unless the user sets that anew{price}", limits.join("; at most "))
+    }
+}

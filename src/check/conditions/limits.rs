@@ -1,0 +1,68 @@
+//! How far a chart is followed: states, time, and Ctrl-C.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How far a chart is followed.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The most states that are looked at.
+    pub states: usize,
+    /// The most time that is taken.
+    pub time: Duration,
+    /// Set from elsewhere: the work ends, and what is known so far is reported.
+    pub stop: Arc<AtomicBool>,
+    /// How many states have been looked at, for elsewhere.
+    pub looked_at: Arc<AtomicUsize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            states: 100_000,
+            time: Duration::from_secs(120),
+            stop: Arc::default(),
+            looked_at: Arc::default(),
+        }
+    }
+}
+
+/// What is left of the time. Whoever works long asks for it.
+#[derive(Debug)]
+pub(super) struct Clock {
+    end: Option<Instant>,
+    stop: Arc<AtomicBool>,
+    asked: Cell<u32>,
+    why: Cell<Option<&'static str>>,
+}
+
+/// How many questions pass between two looks at the clock.
+const OFTEN: u32 = 32;
+
+impl Clock {
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self {
+            end: Instant::now().checked_add(limits.time),
+            stop: Arc::clone(&limits.stop),
+            asked: Cell::default(),
+            why: Cell::default(),
+        }
+    }
+
+    /// Returns why the work ends here, if it does.
+    pub(super) fn is_up(&self) -> Option<&'static str> {
+        let asked = self.asked.get();
+        self.asked.set(asked.wrapping_add(1));
+        if self.why.get().is_none() && self.stop.load(Ordering::Relaxed) {
+            self.why.set(Some("interrupted"));
+        } else if self.why.get().is_none()
+            && asked.is_multiple_of(OFTEN)
+            && self.end.is_some_and(|end| Instant::now() >= end)
+        {
+            self.why.set(Some("the time was up (--max-seconds)"));
+        }
+        self.why.get()
+    }
+}

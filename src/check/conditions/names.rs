@@ -1,0 +1,203 @@
+//! What is known of the built-in names: of the review that has run, of the running cycle, and of the instance.
+
+use serde_json::json;
+
+use super::evaluate::{Outcome, Path, STARTED};
+use super::term::{FALSE, NULL, Node, TRUE, Term};
+use crate::chart::model::Amount;
+use crate::engine::context::cycle_of;
+
+impl Path<'_> {
+    /// Returns the value of a built-in name, or the name where it is unknown.
+    pub(super) fn named(&mut self, term: Term, name: &str, ask: bool) -> Option<Term> {
+        let (source, key) = name.split_once('.').unwrap_or((name, ""));
+        match (source, key) {
+            ("scope", "started") => {
+                self.looked |= 1 << STARTED;
+                Some(if self.course.started { TRUE } else { FALSE })
+            }
+            ("review" | "gate", key) => {
+                Some(self.of_review(source, key).unwrap_or_else(|| self.settled(term)))
+            }
+            // What reviews have cost depends on the cycle.
+            ("spent", _) => {
+                let cycle = self.running();
+                let n = cycle.map_or(0, |at| self.count_of(at));
+                let at = cycle.unwrap_or(usize::MAX);
+                let term = self.program.terms.of(Node::OfCycle(name.to_owned(), at, n));
+                Some(self.settled(term))
+            }
+            ("checks", key) if !key.is_empty() && !key.contains('.') => {
+                let finds = self.truth(term, ask)?;
+                Some(if finds { term } else { self.program.terms.known(json!([])) })
+            }
+            _ => Some(self.settled(term)),
+        }
+    }
+
+    /// Returns what the review says that has run; `None` where it is unknown.
+    fn of_review(&mut self, source: &str, key: &str) -> Option<Term> {
+        let outcome = self.course.outcome.clone();
+        let (outcome, n) = match &outcome {
+            Some((outcome, n)) => (Some(outcome), *n),
+            None => (None, 0),
+        };
+        let is_gate = outcome == Some(&Outcome::Gate);
+        let ran = matches!(outcome, Some(Outcome::Ran(_)));
+        let yes = |is_so: bool| Some(if is_so { TRUE } else { FALSE });
+        match (source, key, outcome) {
+            ("gate", "failed", _) => yes(is_gate),
+            ("gate", "times", _) if !is_gate => Some(self.program.terms.known(0)),
+            ("gate", "command" | "why", _) if !is_gate => Some(NULL),
+            ("gate", "command" | "why", _) => self.given(source, key),
+            ("review", "ok", _) => yes(ran),
+            ("review", "error", Some(Outcome::Failed)) => self.given(source, key),
+            ("review", "error", _) => Some(NULL),
+            ("review", "verdict", Some(Outcome::Ran(Some(verdict)))) => Some(*verdict),
+            ("review", "verdict", _) => Some(NULL),
+            ("review", "worst", Some(Outcome::Ran(Some(_)))) => None,
+            ("review", "worst", _) => Some(NULL),
+            ("review", "n", _) if !is_gate => Some(self.program.terms.known(n)),
+            ("review", "n", _) => Some(self.program.terms.known(0)),
+            ("review", "shown", _) if outcome.is_none() || is_gate => Some(FALSE),
+            ("review", "findings" | "ran" | "unrun", _) if !ran => {
+                Some(self.program.terms.known(json!([])))
+            }
+            ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),
+            ("review", "until", _) if ran => Some(NULL),
+            _ => None,
+        }
+    }
+
+    /// Notes that a name is not none here, though its type says that it can be.
+    fn given(&mut self, source: &str, key: &str) -> Option<Term> {
+        let term = self.program.terms.of(Node::Name(format!("{source}.{key}")));
+        self.course.facts.entry(term).none = Some(false);
+        None
+    }
+
+    /// Returns the running cycle.
+    pub(super) fn running(&mut self) -> Option<usize> {
+        let next = self.program.chart.next.clone()?;
+        let next = self.field_named(&next);
+        let chart = &self.program.chart;
+        let cycle = cycle_of(chart, self.program.terms.value(next)?.as_str()?)?;
+        chart.cycles.get_index_of(&cycle.id)
+    }
+
+    /// Returns how many reviews a cycle has had.
+    pub(super) fn count_of(&mut self, cycle: usize) -> i64 {
+        let count = self.program.chart.cycles[cycle].count.clone();
+        let count = self.field_named(&count);
+        self.program.terms.number(count).unwrap_or(0)
+    }
+
+    /// Returns whether the names of a cycle's files have all their parts.
+    pub(super) fn has_files(&mut self, cycle: usize) -> bool {
+        let base = &self.program.chart.cycles[cycle].base;
+        let holes: Vec<String> = base.holes().map(|(hole, _)| hole.to_owned()).collect();
+        holes.iter().all(|hole| self.field_named(hole) != NULL)
+    }
+
+    /// Returns `cycle.KEY`.
+    pub(super) fn of_cycle(&mut self, key: &str, ask: bool) -> Option<Term> {
+        let Some(at) = self.running() else {
+            return Some(match key {
+                "due" | "owed" | "answered" | "exit" | "ready" | "stalled" => FALSE,
+                "n" | "limit" => self.program.terms.known(0),
+                "subject" | "findings" => self.program.terms.known(json!([])),
+                _ => NULL,
+            });
+        };
+        let chart = std::sync::Arc::clone(&self.program.chart);
+        let cycle = &chart.cycles[at];
+        let n = self.count_of(at);
+        let yes = |is_so: bool| if is_so { TRUE } else { FALSE };
+        let word = |path: &mut Self, word: Option<&String>| {
+            word.map_or(NULL, |word| path.program.terms.known(word.as_str()))
+        };
+        Some(match key {
+            "id" => word(self, Some(&cycle.id)),
+            "post" => word(self, Some(&cycle.post)),
+            "stage" => word(self, cycle.stage.as_ref()),
+            "resume" => word(self, cycle.resume.as_ref()),
+            "n" => self.program.terms.known(n.saturating_add(1)),
+            "limit" => self.field_named(&cycle.limit),
+            "due" | "owed" | "answered" => {
+                let next = chart.next.clone().unwrap_or_default();
+                let next = self.field_named(&next);
+                let next = self.program.terms.value(next).and_then(|it| it.as_str());
+                let is_next = next == Some(&cycle.id);
+                match (key, is_next) {
+                    ("due", true) => TRUE,
+                    ("owed", true) => FALSE,
+                    ("owed", false) => yes(!self.is_answered(at, n, ask)?),
+                    _ => yes(self.is_answered(at, n, ask)?),
+                }
+            }
+            "stalled" => yes(self.is_stalled(at, n, ask)?),
+            "exit" | "ready" => match self.program.behind(cycle, key).first() {
+                Some(condition) => yes(self.truth(*condition, ask)?),
+                None => TRUE,
+            },
+            "next" => {
+                let target = self.open_target(at, ask)?;
+                word(self, target.map(|target| &cycle.advance[target].target))
+            }
+            key if key.starts_with("text.") => match self.program.behind(cycle, key).first() {
+                Some(text) => self.value(*text, ask)?,
+                None => NULL,
+            },
+            key => self.unknown_of_cycle(key, at, n),
+        })
+    }
+
+    /// Returns a name that depends on a cycle and the number of its last review.
+    fn unknown_of_cycle(&mut self, key: &str, cycle: usize, n: i64) -> Term {
+        let term = self.program.terms.of(Node::OfCycle(format!("cycle.{key}"), cycle, n));
+        self.settled(term)
+    }
+
+    fn is_answered(&mut self, cycle: usize, n: i64, ask: bool) -> Option<bool> {
+        if n == 0 || !self.has_files(cycle) {
+            return Some(false);
+        }
+        let answered = self.unknown_of_cycle("answered", cycle, n);
+        self.is_true(answered, ask)
+    }
+
+    fn is_stalled(&mut self, at: usize, n: i64, ask: bool) -> Option<bool> {
+        let chart = std::sync::Arc::clone(&self.program.chart);
+        let cycle = &chart.cycles[at];
+        let is_on = match &cycle.stall {
+            None => false,
+            Some(Amount::Fixed(rounds)) => *rounds > 0,
+            Some(Amount::Setting(text)) => {
+                let rounds = self.program.text(text, None);
+                let rounds = self.value(rounds, ask)?;
+                match self.program.terms.number(rounds) {
+                    Some(rounds) => rounds > 0,
+                    None => self.at_least(rounds, 1, ask)?,
+                }
+            }
+        };
+        if !is_on || n == 0 || !self.has_files(at) {
+            return Some(false);
+        }
+        let stalled = self.unknown_of_cycle("stalled", at, n);
+        self.is_true(stalled, ask)
+    }
+
+    /// Returns the first open target of a cycle: none without one.
+    pub(super) fn open_target(&mut self, cycle: usize, ask: bool) -> Option<Option<usize>> {
+        let chart = std::sync::Arc::clone(&self.program.chart);
+        for (index, advance) in chart.cycles[cycle].advance.iter().enumerate() {
+            let Some(guard) = &advance.guard else { return Some(Some(index)) };
+            let guard = self.program.expr(&guard.0, None);
+            if self.truth(guard, ask)? {
+                return Some(Some(index));
+            }
+        }
+        Some(None)
+    }
+}

@@ -1,0 +1,330 @@
+//! Reads the expressions of a chart as terms, with the meaning of each name of `[let]` in its place.
+
+use std::sync::Arc;
+
+use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, UnaryOpKind};
+use rustc_hash::FxHashMap;
+use serde_json::{Value as Json, json};
+
+use super::numbers::Numbers;
+use super::term::{NULL, Node, Order, Term, Terms};
+use crate::chart::model::{Amount, FieldType, Rule};
+use crate::chart::{Chart, Cycle};
+use crate::engine::context::to_json;
+use crate::expr::source::{Expr as Source, Literal, Text};
+use crate::expr::syntax::parse_expr;
+use crate::expr::types::Type;
+use crate::expr::{has_holes, single_expression};
+
+/// What a chart says, read.
+pub(super) struct Program {
+    pub(super) chart: Arc<Chart>,
+    pub(super) terms: Terms,
+    lets: FxHashMap<String, Term>,
+    /// Expressions by their source, and the phase that is `it` in them.
+    read: FxHashMap<(String, Option<String>), Term>,
+    pub(super) numbers: Numbers,
+    /// For each field whether it matters that its text is empty.
+    pub(super) minds_empty: Vec<bool>,
+}
+
+impl Program {
+    pub(super) fn of(chart: &Arc<Chart>) -> Self {
+        let mut program = Self {
+            chart: Arc::clone(chart),
+            terms: Terms::new(chart),
+            lets: FxHashMap::default(),
+            read: FxHashMap::default(),
+            numbers: Numbers::default(),
+            minds_empty: Vec::new(),
+        };
+        program.numbers = Numbers::of(&mut program);
+        program.minds_empty = program.fields_that_mind_empty();
+        program
+    }
+
+    /// Returns a condition or another expression; `it` is the phase that is entered.
+    pub(super) fn expr(&mut self, source: &str, it: Option<&str>) -> Term {
+        let key = (source.to_owned(), it.map(str::to_owned));
+        if let Some(known) = self.read.get(&key) {
+            return *known;
+        }
+        let term = match parse_expr(source) {
+            Ok(expr) => self.build(&expr, it),
+            Err(_) => self.terms.of(Node::Other(source.to_owned())),
+        };
+        self.read.insert(key, term);
+        term
+    }
+
+    /// Returns the value of an assignment.
+    pub(super) fn literal(&mut self, literal: &Literal, it: Option<&str>) -> Term {
+        match literal.text() {
+            Some(text) => self.text(text, it),
+            None => self.terms.known(literal.json()),
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &Text, it: Option<&str>) -> Term {
+        match single_expression(&text.0) {
+            Some(expr) => self.expr(expr, it),
+            None if has_holes(&text.0) => self.terms.of(Node::Other(text.0.clone())),
+            None => self.terms.known(text.0.clone()),
+        }
+    }
+
+    /// Returns the expressions on which `cycle.KEY` turns in one cycle.
+    pub(super) fn behind(&mut self, cycle: &Cycle, key: &str) -> Vec<Term> {
+        let amount = |amount: &Amount| match amount {
+            Amount::Fixed(_) => None,
+            Amount::Setting(text) => Some(text.clone()),
+        };
+        let guards = cycle.advance.iter().filter_map(|target| target.guard.clone());
+        let exprs: Vec<Source> = match key {
+            "exit" => vec![cycle.exit.clone()],
+            "ready" => cycle.ready.iter().cloned().collect(),
+            "next" => guards.collect(),
+            _ => Vec::new(),
+        };
+        let text = match key.strip_prefix("text.") {
+            Some(name) => cycle.text.get(name).cloned(),
+            None if key == "stalled" => cycle.stall.as_ref().and_then(amount),
+            None => None,
+        };
+        let mut terms: Vec<Term> = exprs.iter().map(|expr| self.expr(&expr.0, None)).collect();
+        terms.extend(text.map(|text| self.text(&text, None)));
+        terms
+    }
+
+    /// Returns the terms of a rule.
+    pub(super) fn of_rule(&mut self, rule: &Rule, it: Option<&str>) -> Vec<Term> {
+        let guard = rule.guard.as_ref().map(|guard| self.expr(&guard.0, it));
+        let values: Vec<Term> =
+            rule.assign.values().map(|value| self.literal(value, it)).collect();
+        guard.into_iter().chain(values).collect()
+    }
+
+    fn build(&mut self, expr: &Expr<'_>, it: Option<&str>) -> Term {
+        if let Some(value) = expr.as_const() {
+            return self.terms.known(to_json(&value).unwrap_or_default());
+        }
+        let node = match expr {
+            Expr::Var(var) => return self.name(var.id),
+            Expr::UnaryOp(op) => {
+                let inner = self.build(&op.expr, it);
+                match op.op {
+                    UnaryOpKind::Not => Node::Not(inner),
+                    UnaryOpKind::Neg => Node::Math("-", self.terms.known(0), inner),
+                }
+            }
+            Expr::BinOp(op) => {
+                let (a, b) = (self.build(&op.left, it), self.build(&op.right, it));
+                match op.op {
+                    BinOpKind::ScAnd => Node::And(a, b),
+                    BinOpKind::ScOr => Node::Or(a, b),
+                    BinOpKind::Eq => return self.compare(CompareOpKind::Eq, a, b),
+                    BinOpKind::Ne => return self.compare(CompareOpKind::Ne, a, b),
+                    BinOpKind::Lt => return self.compare(CompareOpKind::Lt, a, b),
+                    BinOpKind::Lte => return self.compare(CompareOpKind::Lte, a, b),
+                    BinOpKind::Gt => return self.compare(CompareOpKind::Gt, a, b),
+                    BinOpKind::Gte => return self.compare(CompareOpKind::Gte, a, b),
+                    BinOpKind::In => return self.compare(CompareOpKind::In, a, b),
+                    BinOpKind::Add => Node::Math("+", a, b),
+                    BinOpKind::Sub => Node::Math("-", a, b),
+                    BinOpKind::Mul => Node::Math("*", a, b),
+                    BinOpKind::Div => Node::Math("/", a, b),
+                    BinOpKind::FloorDiv => Node::Math("//", a, b),
+                    BinOpKind::Rem => Node::Math("%", a, b),
+                    BinOpKind::Pow => Node::Math("**", a, b),
+                    BinOpKind::Concat => Node::Math("~", a, b),
+                }
+            }
+            Expr::Compare(chain) => {
+                let mut left = self.build(&chain.expr, it);
+                let mut all = None;
+                for op in &chain.ops {
+                    let right = self.build(&op.expr, it);
+                    let one = self.compare(op.op, left, right);
+                    all = Some(all.map_or(one, |all| self.terms.of(Node::And(all, one))));
+                    left = right;
+                }
+                return all.unwrap_or(left);
+            }
+            Expr::IfExpr(choice) => {
+                let test = self.build(&choice.test_expr, it);
+                let one = self.build(&choice.true_expr, it);
+                let other = choice.false_expr.as_ref().map(|other| self.build(other, it));
+                Node::If(test, one, other.unwrap_or(NULL))
+            }
+            Expr::Filter(filter) if filter.expr.is_some() => {
+                let on = filter.expr.as_ref().map_or(NULL, |on| self.build(on, it));
+                Node::Filter(filter.name.to_owned(), on, self.args(&filter.args, it))
+            }
+            Expr::Test(test) => {
+                let on = self.build(&test.expr, it);
+                let args = self.args(&test.args, it).into_iter().map(|(_, arg)| arg);
+                Node::Test(test.name.to_owned(), on, args.collect())
+            }
+            Expr::GetAttr(get) => match (&get.expr, it) {
+                (Expr::Var(var), Some(phase)) if var.id == "it" => {
+                    let entry = self.chart.phases.get(phase);
+                    Node::Known(match get.name {
+                        "id" => json!(phase),
+                        _ => json!(entry.and_then(|entry| entry.cycle.clone())),
+                    })
+                }
+                (inner, _) => {
+                    let on = self.build(inner, it);
+                    return self.attribute(on, get.name);
+                }
+            },
+            Expr::GetItem(get) => {
+                let (on, at) =
+                    (self.build(&get.expr, it), self.build(&get.subscript_expr, it));
+                match self.terms.value(at).cloned() {
+                    Some(Json::String(name)) => return self.attribute(on, &name),
+                    _ => Node::Item(on, at),
+                }
+            }
+            Expr::List(list) => {
+                Node::List(list.items.iter().map(|item| self.build(item, it)).collect())
+            }
+            Expr::Slice(slice) => {
+                let on = self.build(&slice.expr, it);
+                let ends = [&slice.start, &slice.stop].map(|end| match end {
+                    Some(end) => self.build(end, it),
+                    None => self.terms.of(Node::Other(String::new())),
+                });
+                Node::Filter("slice".to_owned(), on, ends.map(|end| (String::new(), end)).to_vec())
+            }
+            _ => Node::Other("…".to_owned()),
+        };
+        self.terms.of(node)
+    }
+
+    fn compare(&mut self, sign: CompareOpKind, a: Term, b: Term) -> Term {
+        let (order, a, b, is_not) = match sign {
+            CompareOpKind::Eq => (Order::Equal, a, b, false),
+            CompareOpKind::Ne => (Order::Equal, a, b, true),
+            CompareOpKind::Lt => (Order::Less, a, b, false),
+            CompareOpKind::Lte => (Order::AtMost, a, b, false),
+            CompareOpKind::Gt => (Order::Less, b, a, false),
+            CompareOpKind::Gte => (Order::AtMost, b, a, false),
+            CompareOpKind::In => (Order::In, a, b, false),
+            CompareOpKind::NotIn => (Order::In, a, b, true),
+        };
+        let term = self.terms.of(Node::Compare(order, a, b));
+        if is_not { self.terms.of(Node::Not(term)) } else { term }
+    }
+
+    fn args(&mut self, args: &[CallArg<'_>], it: Option<&str>) -> Vec<(String, Term)> {
+        let args = args.iter().filter_map(|arg| match arg {
+            CallArg::Pos(expr) => Some((String::new(), self.build(expr, it))),
+            CallArg::Kwarg(name, expr) => Some(((*name).to_owned(), self.build(expr, it))),
+            CallArg::PosSplat(_) | CallArg::KwargSplat(_) => None,
+        });
+        args.collect()
+    }
+
+    fn attribute(&mut self, on: Term, name: &str) -> Term {
+        let node = match &*self.terms.node(on) {
+            Node::Name(root) if root == "cycle" => Node::Cycle(name.to_owned()),
+            Node::Name(path) => Node::Name(format!("{path}.{name}")),
+            Node::Cycle(path) => Node::Cycle(format!("{path}.{name}")),
+            _ => Node::Attribute(on, name.to_owned()),
+        };
+        self.terms.of(node)
+    }
+
+    fn name(&mut self, name: &str) -> Term {
+        if let Some(at) = self.chart.context.get_index_of(name) {
+            return self.terms.of(Node::Field(at));
+        }
+        if let Some(known) = self.lets.get(name) {
+            return *known;
+        }
+        let Some(expr) = self.chart.lets.get(name).cloned() else {
+            return self.terms.of(Node::Name(name.to_owned()));
+        };
+        // That a name refers to itself is found elsewhere.
+        let open = self.terms.of(Node::Name(name.to_owned()));
+        self.lets.insert(name.to_owned(), open);
+        let mut term = self.expr(&expr.0, None);
+        if *self.terms.kind(open) == Type::Boolean && self.is_asked_as_a_whole(term) {
+            term = self.terms.of(Node::Let(name.to_owned(), term));
+        }
+        self.lets.insert(name.to_owned(), term);
+        term
+    }
+
+    /// Returns whether a condition looks at several names, and at none of which something is known.
+    fn is_asked_as_a_whole(&mut self, term: Term) -> bool {
+        let names = self.terms.names(term);
+        let is_known = |name: &u32| {
+            let name = self.terms.name_text(*name);
+            let source = name.split('.').next().unwrap_or_default();
+            matches!(source, "cycle" | "checks" | "review" | "gate" | "scope" | "spent")
+                || self.chart.context.contains_key(name)
+        };
+        names.len() > 1 && !names.iter().any(is_known)
+    }
+
+    /// Returns for each field whether an expression asks whether its text is empty.
+    fn fields_that_mind_empty(&mut self) -> Vec<bool> {
+        let empty = self.terms.known("");
+        let starts = |field: &crate::chart::model::Field| {
+            field.default.as_ref().is_some_and(|it| it.json() == json!(""))
+        };
+        let mut minds: Vec<bool> = self.chart.context.values().map(starts).collect();
+        for term in self.everything() {
+            if let Node::Compare(_, a, b) = &*self.terms.node(term)
+                && (*a == empty || *b == empty)
+            {
+                for side in [*a, *b] {
+                    if let Node::Field(at) = &*self.terms.node(side) {
+                        minds[*at] = true;
+                    }
+                }
+            }
+        }
+        let fields = self.chart.context.values();
+        let can_be = fields.map(|field| field.kind == FieldType::String && !field.is_id);
+        minds.into_iter().zip(can_be).map(|(minds, can_be)| minds && can_be).collect()
+    }
+
+    /// Returns what a field is assigned anywhere, with its number.
+    pub(super) fn assigned(&mut self) -> Vec<(usize, Term)> {
+        let chart = Arc::clone(&self.chart);
+        let own = chart.assigns().flatten();
+        let own = own.filter_map(|(name, value)| Some((chart.context.get_index_of(name)?, value)));
+        own.map(|(at, value)| (at, self.literal(value, None))).collect()
+    }
+
+    /// Returns every term of the chart's conditions and assignments, and every part of one.
+    pub(super) fn everything(&mut self) -> Vec<Term> {
+        let chart = Arc::clone(&self.chart);
+        let mut open: Vec<Term> = self.assigned().into_iter().map(|(_, term)| term).collect();
+        let rules = chart.on.values().flatten().chain(chart.commands.values().map(|it| &it.rule));
+        let guards = rules.filter_map(|rule| rule.guard.as_ref());
+        let guards = guards.chain(chart.phases.values().filter_map(|it| it.phase.guard.as_ref()));
+        let checks = chart.checks.values().flatten();
+        let guards = guards.chain(checks.flat_map(|check| check.each.iter().chain(&check.guard)));
+        let claims = chart.properties.iter().flat_map(|property| property.claims());
+        let guards = guards.chain(claims.map(|(_, expr)| expr));
+        open.extend(guards.map(|guard| self.expr(&guard.0, None)));
+        for cycle in chart.cycles.values() {
+            for key in ["exit", "ready", "next", "stalled"] {
+                open.extend(self.behind(cycle, key));
+            }
+        }
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut all = Vec::new();
+        while let Some(term) = open.pop() {
+            if seen.insert(term) {
+                all.push(term);
+                open.extend(self.terms.parts(term));
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,161 @@
+//! What following a chart has found, and how a way is told: a numbered step for each event, in the chart's own words.
+
+use std::collections::HashSet;
+
+use super::evaluate::Outcome;
+use super::graph::Way;
+use super::search::{Search, Step};
+use super::term::{SOME, Term};
+use crate::chart::Chart;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Segment;
+use crate::engine::context::initial;
+use crate::engine::event::Trigger;
+use crate::text::in_words;
+
+/// What following a chart has found.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub states: usize,
+    pub transitions: usize,
+    /// What was not looked at, in words; `None`: nothing was left out.
+    pub cut: Option<String>,
+    /// How many reviews there are at most, in a sentence.
+    pub bound: Option<String>,
+    pub findings: Vec<Finding>,
+}
+
+/// Something that is wrong with a chart.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    pub code: Code,
+    pub message: String,
+    /// The element of the chart to point at.
+    pub path: Vec<Segment>,
+    /// How it comes to that; none where nothing does.
+    pub way: Option<Told>,
+}
+
+/// A way in words.
+#[derive(Debug, Clone)]
+pub struct Told {
+    pub text: String,
+    /// The phases on it, in order.
+    pub phases: Vec<String>,
+}
+
+/// The most steps that are told: of a longer way, the middle is left out.
+const STEPS: usize = 12;
+
+/// How many of the first steps are told of a longer way.
+const FIRST: usize = 3;
+
+/// Tells a way that begins in this state.
+pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> Told {
+    let mut named = HashSet::new();
+    let mut text = start(search, begin);
+    let count = way.steps.len();
+    // A loop is told in full.
+    let gap = match way.again {
+        None if count > STEPS => FIRST..count + FIRST - STEPS,
+        _ => 0..0,
+    };
+    let mut phases = vec![search.phase(begin).to_owned()];
+    for (at, step) in way.steps.iter().enumerate() {
+        let phase = search.phase(step.to);
+        if phases.last().is_none_or(|last| last != phase) {
+            phases.push(phase.to_owned());
+        }
+        if at == gap.start && !gap.is_empty() {
+            text.push_str(&format!("\n… {} more steps …", gap.len()));
+        }
+        if !gap.contains(&at) {
+            text.push_str(&format!("\n{}. {}", at + 1, told(search, step, &mut named)));
+        }
+    }
+    if let Some(again) = way.again {
+        text.push_str(&format!("\nAnd again from step {}, without end.", again + 1));
+    }
+    Told { text, phases }
+}
+
+/// Tells how an instance begins: with what settings give it, where that is not the default.
+fn start(search: &Search, begin: usize) -> String {
+    let chart = &search.chart;
+    let defaults = initial(chart);
+    let set = chart.context.iter().enumerate().filter_map(|(at, (name, field))| {
+        let setting = field.setting()?;
+        let value = search.states[begin].fields[at];
+        let is_default = search.decider.program.terms.value(value) == defaults.get(name);
+        (!is_default).then(|| format!("; the setting {setting} is {}", shown(search, value)))
+    });
+    let set: String = set.collect();
+    format!("0. Nothing is written yet: {} is {}{set}.", chart.state, search.phase(begin))
+}
+
+/// Tells a step. What a rule is about is said when it fires for the first time.
+fn told(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
+    let (done, asked) = &search.ways[step.way];
+    let event = &search.events[step.event].0;
+    let mut text = match event {
+        Trigger::Hook(name) => name.clone(),
+        Trigger::Enter { .. } | Trigger::Command(_) => format!("`taskie {event}`"),
+    };
+    let conditions = conditions(search, asked);
+    if !conditions.is_empty() {
+        text.push_str(&format!(", where {conditions}"));
+    }
+    if let Some((cycle, outcome)) = &done.review {
+        let cycle = &search.chart.cycles[*cycle].id;
+        let end = match outcome {
+            Outcome::Ran(Some(verdict)) => format!("gives {}", shown(search, *verdict)),
+            Outcome::Ran(None) => "gives no verdict".to_owned(),
+            Outcome::Failed => "fails".to_owned(),
+            Outcome::Gate => "waits for a gate that fails".to_owned(),
+        };
+        text.push_str(&format!("; {cycle} {end}"));
+    }
+    text.push('.');
+    let fired: Vec<String> = search.fired(step).map(|place| name(&search.chart, place, named)).collect();
+    if !fired.is_empty() {
+        text.push_str(&format!("\n   fires: {}", fired.join(", ")));
+    }
+    let fields = search.chart.context.keys().enumerate();
+    let changes = fields.filter_map(|(at, name)| {
+        let [before, after] = [step.from, step.to].map(|state| search.states[state].fields[at]);
+        let change = || format!("{name}: {} → {}", shown(search, before), shown(search, after));
+        (before != after).then(change)
+    });
+    let changes: Vec<String> = changes.collect();
+    if !changes.is_empty() {
+        text.push_str(&format!("\n   {}", changes.join(", ")));
+    }
+    if done.blocks {
+        text.push_str("\n   the agent is blocked");
+    }
+    text
+}
+
+fn name(chart: &Chart, place: &str, named: &mut HashSet<String>) -> String {
+    let about = chart.about(place).filter(|_| named.insert(place.to_owned()));
+    about.map_or_else(|| place.to_owned(), |about| format!("{place} ({about})"))
+}
+
+/// Returns what was asked, in words: "`open`, `lines < 3`".
+pub(super) fn conditions(search: &Search, asked: &[(Term, bool)]) -> String {
+    let terms = &search.decider.program.terms;
+    let asked = asked.iter().map(|(term, is_so)| match is_so {
+        true => format!("`{}`", terms.text(*term)),
+        false => format!("`{}`", terms.negated(*term)),
+    });
+    asked.collect::<Vec<_>>().join(", ")
+}
+
+fn shown(search: &Search, value: Term) -> String {
+    let terms = &search.decider.program.terms;
+    match terms.value(value) {
+        Some(value) => in_words(value),
+        None if value == SOME => "some text".to_owned(),
+        None => terms.text(value),
+    }
+}

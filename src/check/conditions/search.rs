@@ -1,0 +1,364 @@
+//! Every state that the conditions of a chart allow, breadth first, and the steps between them.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::decide::{Decider, Done, Way};
+use super::evaluate::{Answers, Course, LAST_FIELD, Outcome, Path, STARTED};
+use super::facts::Facts;
+use super::limits::{Clock, Limits};
+use super::term::{Node, Term};
+use crate::chart::Chart;
+use crate::engine::context;
+use crate::engine::event::Trigger;
+use crate::host::events::is_event;
+
+/// The most states in which an instance can begin.
+const BEGINNINGS: usize = 10_000;
+
+/// What an instance is like between two events.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    pub(super) fields: Vec<Term>,
+    /// It is written.
+    pub(super) started: bool,
+}
+
+/// Who makes an event happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Actor {
+    Host,
+    Agent,
+    User,
+}
+
+/// A step: the state before it and behind it, the event by its number, and the way that it goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) event: usize,
+    pub(super) way: usize,
+}
+
+/// What is known by the values of some fields: for each set of fields that was looked at, by their values.
+struct Memo<T>(Vec<(u128, FxHashMap<Vec<Term>, T>)>);
+
+/// The states of a chart, as far as they were looked at.
+pub(super) struct Search {
+    pub(super) chart: Arc<Chart>,
+    pub(super) decider: Decider,
+    pub(super) events: Vec<(Trigger, Actor)>,
+    pub(super) states: IndexSet<State, FxBuildHasher>,
+    /// How many of the states are those in which an instance begins.
+    pub(super) beginnings: usize,
+    /// How many of the states were looked at.
+    pub(super) looked_at: usize,
+    pub(super) ways: Vec<Way>,
+    pub(super) steps: Vec<Step>,
+    /// The ways on which an event fails, each with a step to it.
+    pub(super) failures: Vec<Step>,
+    memo: Vec<Memo<Rc<[usize]>>>,
+    pub(super) clock: Clock,
+    /// What was not looked at.
+    pub(super) cut: Option<String>,
+}
+
+impl<T: Clone> Memo<T> {
+    fn key(looked: u128, state: &State) -> Vec<Term> {
+        let fields = state.fields.iter().enumerate();
+        let fields = fields.filter(|(at, _)| looked >> (*at).min(LAST_FIELD) & 1 == 1);
+        let started = if state.started { super::term::TRUE } else { super::term::FALSE };
+        let started = (looked >> STARTED & 1 == 1).then_some(started);
+        fields.map(|(_, value)| *value).chain(started).collect()
+    }
+
+    fn get(&self, state: &State) -> Option<T> {
+        self.0.iter().find_map(|(looked, known)| known.get(&Self::key(*looked, state)).cloned())
+    }
+
+    fn insert(&mut self, looked: u128, state: &State, value: T) {
+        let at = self.0.iter().position(|(known, _)| *known == looked);
+        let at = at.unwrap_or_else(|| {
+            self.0.push((looked, FxHashMap::default()));
+            self.0.len() - 1
+        });
+        self.0[at].1.insert(Self::key(looked, state), value);
+    }
+}
+
+impl Search {
+    pub(super) fn of(chart: &Arc<Chart>, limits: &Limits) -> Self {
+        let hooks = chart.on.keys().filter(|name| !matches!(name.as_str(), "enter" | "run"));
+        let (host, asked): (Vec<_>, Vec<_>) = hooks.partition(|name| is_event(name));
+        let hooks = |names: Vec<&String>, actor| {
+            let hook = move |name: &String| (Trigger::Hook(name.clone()), actor);
+            names.into_iter().map(hook).collect::<Vec<_>>()
+        };
+        let enter = |phase: &String| Trigger::Enter { phase: phase.clone(), force: false };
+        let enters = chart.phases.keys().map(|phase| (enter(phase), Actor::Agent));
+        let commands = chart.commands.keys().cloned().map(Trigger::Command);
+        let commands = commands.map(|command| (command, Actor::User));
+        let hooks = [hooks(host, Actor::Host), hooks(asked, Actor::Agent)].concat();
+        let events: Vec<_> = hooks.into_iter().chain(enters).chain(commands).collect();
+        let mut search = Self {
+            chart: Arc::clone(chart),
+            decider: Decider::of(chart),
+            memo: events.iter().map(|_| Memo(Vec::new())).collect(),
+            events,
+            states: IndexSet::default(),
+            beginnings: 0,
+            looked_at: 0,
+            ways: Vec::new(),
+            steps: Vec::new(),
+            failures: Vec::new(),
+            clock: Clock::of(limits),
+            cut: None,
+        };
+        search.begin();
+        search.run(limits);
+        search
+    }
+
+    /// Finds the states in which an instance begins: what a setting gives a field can be anything small.
+    fn begin(&mut self) {
+        let chart = Arc::clone(&self.chart);
+        let program = &mut self.decider.program;
+        let mut all: Vec<Vec<Term>> = vec![Vec::new()];
+        for ((_, field), value) in chart.context.iter().zip(context::initial(&chart).into_values())
+        {
+            let setting = field.setting().and_then(|name| Some((name, chart.config.get(name)?)));
+            let values = match setting {
+                None => vec![program.terms.known(value)],
+                Some((name, setting)) => {
+                    let own = program.terms.of(Node::Name(format!("config.{name}")));
+                    let mut values = program.values(own, setting);
+                    values.retain(|term| {
+                        let value = program.terms.value(*term);
+                        value.is_none_or(|value| field.accepts(&chart.phases, value).is_ok())
+                    });
+                    values
+                }
+            };
+            let with = |begun: &Vec<Term>| {
+                let with = |value: &Term| [begun.as_slice(), &[*value]].concat();
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+            if all.len() > BEGINNINGS {
+                all.truncate(BEGINNINGS);
+                self.cut = Some("not every combination of settings was tried".to_owned());
+            }
+        }
+        self.beginnings = all.len();
+        self.states.extend(all.into_iter().map(|fields| State { fields, started: false }));
+    }
+
+    fn run(&mut self, limits: &Limits) {
+        let claims = self.chart.properties.iter().filter_map(|property| property.step.as_ref());
+        let watched: Vec<String> = claims.flat_map(|step| self.chart.places_of(step)).collect();
+        while self.looked_at < self.states.len() {
+            if self.looked_at >= limits.states {
+                let most = limits.states;
+                self.cut = Some(format!("only the first {most} states were looked at (--max-states)"));
+                break;
+            }
+            if let Some(why) = self.clock.is_up() {
+                self.cut = Some(format!("{why} after {} states", self.looked_at));
+                break;
+            }
+            let from = self.looked_at;
+            let state = self.states[from].clone();
+            for event in 0..self.events.len() {
+                for way in self.ways_of(event, &state).iter() {
+                    self.follow(from, &state, event, *way, &watched);
+                }
+            }
+            self.looked_at += 1;
+            limits.looked_at.store(self.looked_at, Ordering::Relaxed);
+        }
+        if let Some(event) = self.decider.cut.first() {
+            let why = format!("not every way was followed that `{event}` can go");
+            self.cut.get_or_insert(why);
+        }
+    }
+
+    /// Adds the step that an event makes on one of its ways, if it changes anything.
+    fn follow(&mut self, from: usize, state: &State, event: usize, way: usize, watched: &[String]) {
+        let done = &self.ways[way].0;
+        let step = Step { from, to: from, event, way };
+        if done.failure.is_some() {
+            if self.failures.iter().all(|known| known.way != way) {
+                self.failures.push(step);
+            }
+            return;
+        }
+        let mut after = state.clone();
+        for (field, value) in &done.assigned {
+            after.fields[*field] = *value;
+        }
+        after.started |= !done.assigned.is_empty();
+        let places = &self.decider.places;
+        let mut fired = done.fired.iter().filter_map(|place| places.get_index(*place as usize));
+        let matters = after != *state
+            || done.blocks
+            || done.review.is_some()
+            || !watched.is_empty() && fired.any(|place| watched.contains(place));
+        if matters {
+            let (to, _) = self.states.insert_full(after);
+            self.steps.push(Step { to, ..step });
+        }
+    }
+
+    /// Returns the ways that an event can go in a state.
+    pub(super) fn ways_of(&mut self, event: usize, state: &State) -> Rc<[usize]> {
+        if let Some(known) = self.memo[event].get(state) {
+            return known;
+        }
+        let trigger = self.events[event].0.clone();
+        let course = Course::new(&state.fields, state.started);
+        let (ways, looked) = self.decider.ways(&trigger, course);
+        let first = self.ways.len();
+        self.ways.extend(ways);
+        let ways: Rc<[usize]> = (first..self.ways.len()).collect();
+        self.memo[event].insert(looked, state, Rc::clone(&ways));
+        ways
+    }
+
+    pub(super) fn done(&self, step: &Step) -> &Done {
+        &self.ways[step.way].0
+    }
+
+    pub(super) fn actor(&self, step: &Step) -> Actor {
+        self.events[step.event].1
+    }
+
+    /// Returns the places at which rules fire in a step.
+    pub(super) fn fired(&self, step: &Step) -> impl DoubleEndedIterator<Item = &str> {
+        let places = &self.decider.places;
+        let fired = self.done(step).fired.iter();
+        fired.filter_map(|place| places.get_index(*place as usize)).map(String::as_str)
+    }
+
+    /// Returns the value of a field in a state.
+    pub(super) fn value(&self, state: usize, field: Option<usize>) -> &serde_json::Value {
+        let term = field.map(|field| self.states[state].fields[field]);
+        let value = term.and_then(|term| self.decider.program.terms.value(term));
+        value.unwrap_or(&serde_json::Value::Null)
+    }
+
+    pub(super) fn phase(&self, state: usize) -> &str {
+        let field = self.chart.context.get_index_of(&self.chart.state);
+        self.value(state, field).as_str().unwrap_or_default()
+    }
+
+    /// Returns for each state in which ways a condition can come out: what was asked where it holds, and where it does not.
+    pub(super) fn holds(&mut self, expr: &str) -> Vec<Rc<Holds>> {
+        let mut memo = Memo(Vec::new());
+        let mut all = Vec::new();
+        for at in 0..self.looked_at {
+            let state = self.states[at].clone();
+            let known = memo.get(&state).unwrap_or_else(|| {
+                let (holds, looked) = self.holds_in(expr, &state, &Facts::default(), None);
+                let holds = Rc::new(holds);
+                memo.insert(looked, &state, Rc::clone(&holds));
+                holds
+            });
+            all.push(known);
+        }
+        all
+    }
+
+    /// Returns in which ways a condition can come out in a state where these facts hold, perhaps after a review; and which
+    /// fields that turns on.
+    pub(super) fn holds_in(
+        &mut self,
+        expr: &str,
+        state: &State,
+        given: &Facts,
+        after: Option<&Outcome>,
+    ) -> (Holds, u128) {
+        let term = self.decider.program.expr(expr, None);
+        let course = Course {
+            facts: given.clone(),
+            outcome: after.map(|outcome| (outcome.clone(), 1)),
+            ..Course::new(&state.fields, state.started)
+        };
+        let mut holds = Holds::default();
+        let mut looked = 0;
+        self.each_path(course, |path| {
+            let is_so = path.truth(term, true) == Some(true);
+            looked |= path.looked;
+            let side = if is_so { &mut holds.yes } else { &mut holds.no };
+            if side.is_none() {
+                *side = Some((path.asked.clone(), path.course.facts.clone()));
+            }
+            true
+        });
+        (holds, looked)
+    }
+
+    /// Follows every path, until `follow` says that it is enough.
+    pub(super) fn each_path(&mut self, course: Course, mut follow: impl FnMut(&mut Path<'_>) -> bool) {
+        let mut answers = Answers::default();
+        loop {
+            let program = &mut self.decider.program;
+            let goes_on = follow(&mut Path::new(program, course.clone(), &mut answers));
+            if !goes_on || !answers.next() {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether this can be so in some state, perhaps after a review.
+    pub(super) fn can_be(
+        &mut self,
+        after_review: bool,
+        mut is_so: impl FnMut(&mut Path<'_>) -> bool,
+    ) -> bool {
+        let mut outcomes = vec![None];
+        if after_review && !self.chart.invoke.is_empty() {
+            let verdicts = self.chart.verdicts().into_iter().map(str::to_owned);
+            let verdicts: Vec<String> = verdicts.collect();
+            let known = verdicts.into_iter().map(|it| self.decider.program.terms.known(it));
+            outcomes.extend(known.map(|verdict| Some(Outcome::Ran(Some(verdict)))));
+            outcomes.extend([Outcome::Ran(None), Outcome::Failed, Outcome::Gate].map(Some));
+        }
+        for outcome in outcomes {
+            let mut memo = Memo(Vec::new());
+            for at in 0..self.looked_at {
+                let state = self.states[at].clone();
+                if memo.get(&state).is_some() {
+                    continue;
+                }
+                let (mut looked, mut found) = (0, false);
+                let outcome = outcome.clone().map(|outcome| (outcome, 1));
+                let course = Course { outcome, ..Course::new(&state.fields, state.started) };
+                self.each_path(course, |path| {
+                    found = is_so(path);
+                    looked |= path.looked;
+                    !found
+                });
+                if found {
+                    return true;
+                }
+                memo.insert(looked, &state, ());
+            }
+        }
+        false
+    }
+}
+
+/// What was asked on a path, and what is known there.
+pub(super) type Reason = (Vec<(Term, bool)>, Facts);
+
+/// In which ways a condition can come out.
+#[derive(Debug, Default)]
+pub(super) struct Holds {
+    pub(super) yes: Option<Reason>,
+    pub(super) no: Option<Reason>,
+}

@@ -1,0 +1,3 @@
+//! What a chart does, known before it runs.
+
+pub mod conditions;
