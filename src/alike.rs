@@ -1,4 +1,4 @@
-//! Texts that say the same except for what changes from run to run, and steps that repeat themselves.
+//! Texts that say the same except for what changes from run to run.
 
 use std::path::Path;
 
@@ -54,42 +54,6 @@ fn without_id(part: &str) -> String {
         true => format!("0{}", &part[word.len()..]),
         false => without_numbers(part),
     }
-}
-
-/// The most steps that are looked at as one round of a loop.
-const ROUND: usize = 12;
-
-/// Steps that are repeated in a row: `length` of them, from `start`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) start: usize,
-    pub(crate) length: usize,
-    pub(crate) times: usize,
-}
-
-/// Divides steps into runs. Two steps are the same if nothing but their numbers differs.
-pub(crate) fn runs(steps: &[String]) -> Vec<Run> {
-    let keys: Vec<String> = steps.iter().map(|step| without_numbers(step)).collect();
-    let mut runs = Vec::new();
-    let mut start = 0;
-    while start < keys.len() {
-        let rest = &keys[start..];
-        let times = |length: usize| {
-            let round = &rest[..length];
-            rest.chunks(length).take_while(|chunk| *chunk == round).count()
-        };
-        // Of the lengths that leave out most, the shortest. Two rounds are as long as the note about them.
-        let lengths = 1..=ROUND.min(rest.len());
-        let length = lengths.rev().max_by_key(|length| match times(*length) {
-            1 | 2 => 0,
-            times => length * (times - 1),
-        });
-        let length = length.unwrap_or(1);
-        let times = if times(length) > 2 { times(length) } else { 1 };
-        runs.push(Run { start, length, times });
-        start += length * times;
-    }
-    runs
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ pub mod schema;
 pub mod shipped;
 
 pub(crate) mod structure;
-pub(crate) mod uses;
 
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};

@@ -131,7 +131,11 @@ fn limits(matches: &ArgMatches) -> Limits {
     let default = Limits::default();
     let states = number("max-states").and_then(|states| usize::try_from(states).ok());
     let time = number("max-seconds").map(|seconds| Duration::from_secs(seconds.into()));
-    Caps { states: states.unwrap_or(default.states), time: time.unwrap_or(default.time), ..default }
+    Limits {
+        states: states.unwrap_or(default.states),
+        time: time.unwrap_or(default.time),
+        ..default
+    }
 }
 
 /// Checks charts, and returns how many of the files could not be read.

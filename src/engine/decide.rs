@@ -54,18 +54,14 @@ pub fn explain(
     event: &Event,
     ended: Option<Ended>,
 ) -> Result<(Step, Vec<Tried>), Fault> {
-    let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
+    let mut deciding = Deciding {
+        names: Names::new(chart, world, event),
+        decision: Decision::default(),
+        tried: Vec::new(),
+        ended,
+    };
     let step = deciding.decide(&event.trigger)?;
     Ok((step, deciding.tried))
-}
-
-/// Decides with given names, which may share what has been compiled with other decisions.
-pub fn decide_with(
-    names: Arc<Names>,
-    trigger: &Trigger,
-    ended: Option<Ended>,
-) -> Result<Step, Fault> {
-    Deciding::new(names, ended).decide(trigger)
 }
 
 /// Returns the rules for an event, and the name of their list.
@@ -83,38 +79,13 @@ pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Ru
     clippy::large_enum_variant,
     reason = "there is one at a time, and it is taken apart at once"
 )]
-#[derive(Debug, Clone, PartialEq)]
-pub enum Flow {
+enum Flow {
     /// The next rule is tried.
     On,
     /// A rule has answered: no other rule is tried.
     Answered,
     /// The decision ends with this step, whatever the earlier parts have decided.
     Leave(Step),
-}
-
-/// The result of one part of a decision: of its head, or of one rule.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    pub flow: Flow,
-    /// What this part adds to the decision.
-    pub decision: Decision,
-    /// The run whose outcome this part has made visible.
-    pub review: Option<Arc<Ended>>,
-}
-
-/// Decides only the head: a phase's guard, entry and arms, or a command.
-pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
-    let mut deciding = Deciding::new(names, None);
-    let flow = deciding.head(trigger)?;
-    Ok(deciding.into_part(flow))
-}
-
-/// Decides one rule only, with the context as the earlier parts have left it.
-pub fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule) -> Result<Part, Fault> {
-    let mut deciding = Deciding::new(names, None);
-    let flow = deciding.rule(list, index, rule)?;
-    Ok(deciding.into_part(flow))
 }
 
 /// A decision that is being made.
@@ -127,14 +98,6 @@ struct Deciding {
 }
 
 impl Deciding {
-    fn new(names: Arc<Names>, ended: Option<Ended>) -> Self {
-        Self { names, decision: Decision::default(), tried: Vec::new(), ended }
-    }
-
-    fn into_part(self, flow: Flow) -> Part {
-        Part { flow, review: self.names.review(), decision: self.decision }
-    }
-
     fn decide(&mut self, trigger: &Trigger) -> Result<Step, Fault> {
         if let Flow::Leave(step) = self.head(trigger)? {
             return Ok(step);
@@ -203,7 +166,7 @@ impl Deciding {
             && !self.holds(&place, Some(guard), &root)?
         {
             return Ok(refuse(match &entry.phase.otherwise {
-                Some(text) => self.names.said(format_args!("{place}.else"), text, &root)?,
+                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!(
                     "`{name}` cannot be entered now: it needs {}{}",
                     guard.0,
@@ -232,7 +195,7 @@ impl Deciding {
         let root = self.names.root();
         if !self.holds(&place, command.rule.guard.as_ref(), &root)? {
             return Ok(refuse(match &command.otherwise {
-                Some(text) => self.names.said(format_args!("{place}.else"), text, &root)?,
+                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!("`{name}` does not apply now"),
             }));
         }
@@ -244,7 +207,7 @@ impl Deciding {
         let names = &self.names;
         let (holds, saw) = names.watch(|| names.holds(format_args!("{place}.guard"), guard, root));
         let holds = holds?;
-        self.tried.extend(saw.map(|saw| Tried { place: place.to_owned(), holds, saw }));
+        self.tried.push(Tried { place: place.to_owned(), holds, saw });
         Ok(holds)
     }
 
@@ -254,7 +217,7 @@ impl Deciding {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
             let text = text.as_ref();
-            text.map(|text| self.names.said(format_args!("{place}.{key}"), text, root)).transpose()
+            text.map(|text| self.names.text(format_args!("{place}.{key}"), text, root)).transpose()
         };
         let message = text("message", &rule.message)?;
         let say = text("say", &rule.say)?.filter(|say| !say.is_empty());

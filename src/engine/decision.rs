@@ -28,7 +28,7 @@ pub enum Step {
 pub struct Decision {
     /// The rules that fired, in order.
     pub fired: Vec<Fired>,
-    /// The rules that were tried, in order. Empty in the model checker, which makes millions of decisions.
+    /// The rules that were tried, in order.
     pub tried: Vec<Tried>,
     /// Context fields to write, all in one atomic write.
     pub patch: IndexMap<String, Json>,

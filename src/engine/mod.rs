@@ -8,7 +8,6 @@ pub mod check;
 pub mod context;
 pub mod decide;
 pub mod decision;
-pub mod evaluator;
 pub mod event;
 pub mod fault;
 pub mod file_values;

@@ -1,38 +1,4 @@
-//! Conditions, and values that are one of two, taken apart.
-
-use std::ops::Range;
-
-use minijinja::machinery::{Span, Token, tokenize};
-
-pub(super) type Tokens<'t> = Vec<(Token<'t>, Span)>;
-
-pub(super) fn tokens(source: &str, is_expr: bool) -> Option<Tokens<'_>> {
-    tokenize(source, is_expr, Default::default()).collect::<Result<_, _>>().ok()
-}
-
-/// Returns the bytes of some tokens.
-pub(super) fn bytes(tokens: &[(Token<'_>, Span)]) -> Option<Range<usize>> {
-    Some(tokens.first()?.1.start_offset as usize..tokens.last()?.1.end_offset as usize)
-}
-
-/// Returns how deep the brackets are behind a token.
-fn depth(before: i32, token: &Token<'_>) -> i32 {
-    match token {
-        Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => before + 1,
-        Token::ParenClose | Token::BracketClose | Token::BraceClose => before - 1,
-        _ => before,
-    }
-}
-
-/// Returns the parts between the words `word` that are in no bracket.
-fn split<'t, 'a>(tokens: &'t [(Token<'a>, Span)], word: &str) -> Vec<&'t [(Token<'a>, Span)]> {
-    let mut open = 0;
-    let parts = tokens.split(|(token, _)| {
-        open = depth(open, token);
-        open == 0 && matches!(token, Token::Ident(name) if *name == word)
-    });
-    parts.collect()
-}
+//! Conditions, taken apart.
 
 /// Returns the parts of a condition between its outermost `and`s, as written; if it has none, the whole condition.
 /// (The parser's spans don't say where an operand begins, and tokens cost more: every stop asks.)
@@ -73,19 +39,6 @@ pub(crate) fn conjuncts(source: &str) -> Vec<&str> {
     parts
 }
 
-/// Returns the condition of a value that is one of two, and these, each as a text.
-pub(super) fn choice(source: &str) -> Option<(&str, [String; 2])> {
-    let tokens = tokens(source, true)?;
-    let first = split(&tokens, "if").first()?.len();
-    let (one, rest) = (&tokens[..first], tokens.get(first + 1..)?);
-    let second = split(rest, "else").first()?.len();
-    let (test, other) = (&rest[..second], rest.get(second + 1..)?);
-    let is_simple = split(test, "if").len() == 1;
-    let side =
-        |side: &[(Token<'_>, Span)]| Some(format!("{{{{ {} }}}}", source.get(bytes(side)?)?));
-    Some((source.get(bytes(test)?)?, [side(one)?, side(other)?])).filter(|_| is_simple)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,16 +59,6 @@ mod tests {
         ];
         for (source, parts) in cases {
             assert_eq!(conjuncts(source), *parts, "{source}");
-        }
-    }
-
-    #[test]
-    fn a_choice_is_taken_apart() {
-        let sides = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
-        let two = sides("{{ a }}", "{{ c if d else e }}");
-        assert_eq!(choice("a if b or x else c if d else e"), Some(("b or x", two)));
-        for text in ["a", "a if b", "f(a if b else c)"] {
-            assert_eq!(choice(text), None, "{text}");
         }
     }
 }

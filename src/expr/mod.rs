@@ -6,7 +6,6 @@
 pub(crate) mod formula;
 pub mod infer;
 pub(crate) mod markup;
-pub(crate) mod pieces;
 pub mod prompt;
 pub mod source;
 pub mod syntax;
@@ -100,11 +99,6 @@ impl Hash for Cause {
 }
 
 impl ExprError {
-    /// Returns the error that `source` may fail for some values of what it looks at.
-    pub fn open(source: &str) -> Self {
-        Self::new(source, "it may have no value".to_owned())
-    }
-
     fn new(source: &str, detail: String) -> Self {
         Self { source: source.to_owned(), detail, line: None, cause: None, span: None }
     }
@@ -129,7 +123,7 @@ pub struct Expressions {
 }
 
 self_cell! {
-    /// An environment, and the expressions that were compiled in it: the model checker evaluates each many times.
+    /// An environment, and the expressions that were compiled in it.
     struct Prepared {
         owner: Environment<'static>,
         #[not_covariant]

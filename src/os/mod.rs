@@ -5,11 +5,8 @@ pub(crate) mod bond;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod group;
-mod memory;
 mod orphans;
 pub(crate) mod process;
 pub(crate) mod regular;
 pub(crate) mod signals;
 pub(crate) mod supervisor;
-
-pub(crate) use memory::memory;

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde_json::json;
 
 use super::evaluate::{Answers, Course, Outcome, Path};
 use super::facts::Facts;
 use super::read::Program;
-use super::term::{NULL, Node, SOME, TRUE, FALSE, Term};
+use super::term::{FALSE, NULL, Node, SOME, TRUE, Term};
 use crate::chart::Chart;
 use crate::chart::model::{Assign, Field, FieldType, Rule};
 use crate::diagnostic::code::Code;
@@ -59,7 +60,18 @@ pub(super) struct Done {
 /// One way that an event can go, and what was asked on it.
 pub(super) type Way = (Done, Vec<(Term, bool)>);
 
+/// What the settings must be, and what was asked.
+type Variant = (Facts, Vec<(Term, bool)>);
+
 type Open<K> = IndexMap<K, Vec<(Term, bool)>, FxBuildHasher>;
+
+/// At which names the later parts of an event look.
+#[derive(Debug, Default)]
+struct Later {
+    names: BTreeSet<u32>,
+    /// Lists of checks, by what says whether they find something, with the names behind each.
+    checks: Vec<(Term, BTreeSet<u32>)>,
+}
 
 /// Decides about the events of a chart.
 pub(super) struct Decider {
@@ -67,7 +79,7 @@ pub(super) struct Decider {
     /// The places of the rules that have fired somewhere.
     pub(super) places: IndexSet<String, FxBuildHasher>,
     /// By event and part, the names at which later parts look.
-    later: FxHashMap<(Trigger, usize), Arc<BTreeSet<u32>>>,
+    later: FxHashMap<(Trigger, usize), Arc<Later>>,
     active: Term,
     gate_times: Term,
     /// The events of which not all paths were followed.
@@ -132,8 +144,90 @@ impl Decider {
                     }
                 }
             }
+            open = self.merged(open, &later);
         }
-        (ended.into_iter().collect(), looked)
+        (self.without_settings_that_make_no_difference(ended), looked)
+    }
+
+    /// Returns courses as few as possible: those that differ only in settings at which no later part looks, and that these
+    /// together leave no choice, are one.
+    fn merged(&mut self, open: Open<(Course, Done)>, later: &Later) -> Open<(Course, Done)> {
+        let mut groups: IndexMap<(Course, Done), Vec<Variant>, FxBuildHasher> = IndexMap::default();
+        for ((mut course, done), asked) in open {
+            let mut facts = std::mem::take(&mut course.facts);
+            let settings = facts.take(|term| {
+                let names = self.program.terms.names(term);
+                let is_later = |name: &u32| {
+                    later.names.contains(name)
+                        || later.checks.iter().any(|(_, behind)| behind.contains(name))
+                };
+                self.is_setting(term) && !names.iter().any(is_later)
+            });
+            course.facts = facts;
+            groups.entry((course, done)).or_default().push((settings, asked));
+        }
+        let mut merged = Open::default();
+        for ((course, done), variants) in groups {
+            for (settings, asked) in self.fewest(variants) {
+                let mut course = course.clone();
+                course.facts.join(&settings);
+                merged.insert((course, done.clone()), asked);
+            }
+        }
+        merged
+    }
+
+    /// Returns the ways that an event can go, each with what the settings must be for it.
+    fn without_settings_that_make_no_difference(&mut self, ended: Open<Done>) -> Vec<Way> {
+        let mut groups: IndexMap<Done, Vec<Variant>, FxBuildHasher> = IndexMap::default();
+        for (mut done, asked) in ended {
+            let settings = std::mem::take(&mut done.settings);
+            groups.entry(done).or_default().push((settings, asked));
+        }
+        let mut ways = Vec::new();
+        for (done, variants) in groups {
+            let with = |(settings, asked)| (Done { settings, ..done.clone() }, asked);
+            ways.extend(self.fewest(variants).into_iter().map(with));
+        }
+        ways
+    }
+
+    /// Returns variants that together are the same as these.
+    fn fewest(&self, variants: Vec<Variant>) -> Vec<Variant> {
+        let mut fewest: Vec<Variant> = Vec::new();
+        for mut variant in variants {
+            // What two of them are together may be one with a third.
+            while let Some((at, (settings, term))) = fewest
+                .iter()
+                .enumerate()
+                .find_map(|(at, known)| Some((at, known.0.either(&variant.0)?)))
+            {
+                let known = fewest.remove(at);
+                let is_known_shorter = known.1.len() < variant.1.len();
+                let mut asked = match (settings == known.0, settings == variant.0) {
+                    (true, false) => known.1,
+                    (false, true) => variant.1,
+                    _ if is_known_shorter => known.1,
+                    _ => variant.1,
+                };
+                if let Some(term) = term {
+                    asked.retain(|(what, _)| !self.is_about(*what, term));
+                }
+                variant = (settings, asked);
+            }
+            fewest.push(variant);
+        }
+        fewest
+    }
+
+    /// Returns whether a question is about this term.
+    fn is_about(&self, what: Term, term: Term) -> bool {
+        let terms = &self.program.terms;
+        let of = match &*terms.node(term) {
+            Node::Size(of) => *of,
+            _ => term,
+        };
+        what == of || terms.parts(what).contains(&term) || terms.parts(what).contains(&of)
     }
 
     /// Writes down what of the course matters to others.
@@ -149,12 +243,18 @@ impl Decider {
     }
 
     /// Forgets what no later part looks at.
-    fn forget(&mut self, course: &mut Course, later: &BTreeSet<u32>) {
+    fn forget(&mut self, course: &mut Course, later: &Later) {
         let mut facts = std::mem::take(&mut course.facts);
+        // What a list of checks finds is known as a whole once it has been asked.
+        let open = later.checks.iter().filter(|(checks, _)| facts.get(*checks).is_none());
+        let open: Vec<&BTreeSet<u32>> = open.map(|(_, names)| names).collect();
         facts.retain(|term| {
             let names = self.program.terms.names(term);
             let is_watched = term == self.active || term == self.gate_times;
-            is_watched || names.iter().any(|name| later.contains(name)) || self.is_setting(term)
+            let is_later = |name: &u32| {
+                later.names.contains(name) || open.iter().any(|behind| behind.contains(name))
+            };
+            is_watched || names.iter().any(is_later) || self.is_setting(term)
         });
         course.facts = facts;
     }
@@ -167,7 +267,7 @@ impl Decider {
     }
 
     /// Returns the names at which the parts of an event from this one on look.
-    fn later(&mut self, trigger: &Trigger, part: usize) -> Arc<BTreeSet<u32>> {
+    fn later(&mut self, trigger: &Trigger, part: usize) -> Arc<Later> {
         let key = (trigger.clone(), part);
         if let Some(known) = self.later.get(&key) {
             return Arc::clone(known);
@@ -190,35 +290,19 @@ impl Decider {
                 }
             }
         }
-        let mut names = BTreeSet::new();
-        terms.into_iter().for_each(|term| self.add_names(term, &mut names));
-        let names = Arc::new(names);
-        self.later.insert(key, Arc::clone(&names));
-        names
-    }
-
-    /// Adds the names at which a term looks, also behind `checks` and `cycle`.
-    fn add_names(&mut self, term: Term, into: &mut BTreeSet<u32>) {
-        let chart = Arc::clone(&self.program.chart);
-        for name in self.program.terms.names(term).iter() {
-            if !into.insert(*name) {
-                continue;
+        let mut later = Later::default();
+        terms.iter().for_each(|term| program.add_names(*term, false, &mut later.names));
+        for checks in chart.checks.keys() {
+            let term = program.terms.of(Node::Name(format!("checks.{checks}")));
+            if later.names.contains(&program.terms.name(&format!("checks.{checks}"))) {
+                let mut behind = BTreeSet::new();
+                program.add_names(term, true, &mut behind);
+                later.checks.push((program.terms.size(term), behind));
             }
-            let text = self.program.terms.name_text(*name).to_owned();
-            let mut behind = Vec::new();
-            if let Some(key) = text.strip_prefix("cycle.") {
-                if matches!(key, "due" | "owed") {
-                    into.insert(self.program.terms.name("cycle.answered"));
-                }
-                let cycles = chart.cycles.values();
-                behind.extend(cycles.flat_map(|cycle| self.program.behind(cycle, key)));
-            } else if let Some(checks) = text.strip_prefix("checks.") {
-                let checks = chart.checks.get(checks).into_iter().flatten();
-                let exprs = checks.flat_map(|check| check.each.iter().chain(&check.guard));
-                behind.extend(exprs.map(|expr| self.program.expr(&expr.0, None)));
-            }
-            behind.into_iter().for_each(|term| self.add_names(term, into));
         }
+        let later = Arc::new(later);
+        self.later.insert(key, Arc::clone(&later));
+        later
     }
 }
 
@@ -289,7 +373,12 @@ impl Event<'_, '_> {
         }
     }
 
-    fn holds(&mut self, place: &str, guard: Option<&crate::expr::source::Expr>, it: Option<&str>) -> bool {
+    fn holds(
+        &mut self,
+        place: &str,
+        guard: Option<&crate::expr::source::Expr>,
+        it: Option<&str>,
+    ) -> bool {
         let holds = self.path.holds(guard, it);
         self.note_fault(&format!("{place}.guard"));
         holds && self.done.failure.is_none()
@@ -462,10 +551,11 @@ impl Path<'_> {
             values.push(SOME);
         }
         let may_be = |path: &mut Self, value: &Term| {
-            let is_minded = *value != SOME || !path.is_empty_elsewhere(term);
+            let is_full =
+                path.program.terms.value(*value) == Some(&json!("")) && path.is_full(term);
             let is_there = *value != NULL || path.program.terms.may_be_none(term);
             let fits = *value == SOME || path.equals(term, *value, &kind) != Some(false);
-            is_minded && is_there && fits
+            !is_full && is_there && fits
         };
         let mut fitting = Vec::new();
         for value in values {
@@ -478,18 +568,19 @@ impl Path<'_> {
         }
         let value = fitting[self.pick(fitting.len())];
         if value != SOME && fitting.len() > 1 {
-            let asked = self.program.terms.of(Node::Compare(super::term::Order::Equal, term, value));
+            let asked =
+                self.program.terms.of(Node::Compare(super::term::Order::Equal, term, value));
             self.asked.push((asked, true));
             self.course.facts.entry(term).set(value, true);
         }
         value
     }
 
-    /// Returns whether it is known that a text is empty.
-    fn is_empty_elsewhere(&mut self, term: Term) -> bool {
+    /// Returns whether it is known that a text is more than white space.
+    fn is_full(&mut self, term: Term) -> bool {
         let empty = self.program.terms.known("");
-        let fact = self.course.facts.get(term);
-        fact.is_some_and(|fact| fact.is == Some(empty))
+        let trimmed = self.program.terms.of(Node::Filter("trim".to_owned(), term, Vec::new()));
+        self.course.facts.get(trimmed).is_some_and(|fact| fact.is_not.contains(&empty))
     }
 }
 

@@ -120,6 +120,10 @@ impl<'p> Path<'p> {
     pub(super) fn set(&mut self, at: usize, value: Term) {
         self.course.fields[at] = value;
         self.course.versions[at] += 1;
+        if self.program.is_checked.get(at) == Some(&true) {
+            let terms = &self.program.terms;
+            self.course.facts.retain(|term| !terms.is_of_checks(term));
+        }
     }
 
     pub(super) fn holds(&mut self, expr: Option<&Expr>, it: Option<&str>) -> bool {
@@ -201,8 +205,17 @@ impl<'p> Path<'p> {
 
     /// Returns whether a list of checks finds something.
     fn finds(&mut self, name: &str, ask: bool) -> Option<bool> {
+        let checks = self.program.terms.of(Node::Name(format!("checks.{name}")));
+        let size = self.program.terms.size(checks);
+        if let Some(fact) = self.course.facts.get(size) {
+            return Some(fact.least.is_some());
+        }
         let count = self.program.chart.checks.get(name).map_or(0, Vec::len);
-        self.any(0..count, |path, index| path.check(name, index, ask))
+        let found = self.any(0..count, |path, index| path.check(name, index, ask))?;
+        if ask {
+            self.course.facts.entry(size).bound(1, found);
+        }
+        Some(found)
     }
 
     /// Returns whether one check finds something.
@@ -387,9 +400,7 @@ impl<'p> Path<'p> {
                 let values: Option<Vec<Term>> =
                     args.iter().map(|(_, arg)| self.value(*arg, ask)).collect();
                 let values = values?;
-                if matches!(name.as_str(), "length" | "count")
-                    && !self.program.terms.is_known(on)
-                {
+                if matches!(name.as_str(), "length" | "count") && !self.program.terms.is_known(on) {
                     let size = self.program.terms.size(on);
                     return Some(self.settled(size));
                 }
@@ -492,7 +503,7 @@ impl<'p> Path<'p> {
             // A number that the user sets is small: what happens with a larger one happens with one of these.
             Node::Name(_) => {
                 let most = self.program.numbers.beside(term)?.last().copied()?;
-                (least > most + 1).then_some(false)
+                (least > most).then_some(false)
             }
             _ => None,
         }

@@ -47,6 +47,36 @@ impl Fact {
         self.most = [self.most, other.most].into_iter().flatten().min();
     }
 
+    /// Returns whether this is true of everything of which the other one is.
+    fn covers(&self, other: &Self) -> bool {
+        let is_excluded =
+            |value: &Term| other.is_not.contains(value) || other.is.is_some_and(|is| is != *value);
+        (self.none.is_none() || self.none == other.none)
+            && (self.is.is_none() || self.is == other.is)
+            && self.is_not.iter().all(is_excluded)
+            && self.least.is_none_or(|least| other.least >= Some(least))
+            && self.most.is_none_or(|most| other.most.is_some_and(|other| other <= most))
+    }
+
+    /// Returns what is true where one of both is, if that can be said.
+    fn either(&self, other: &Self) -> Option<Self> {
+        let alone = |fact: &Self| Self { none: fact.none, ..Self::default() };
+        if let (Some(value), true) = (self.is, *self == Self { is: self.is, ..alone(self) })
+            && other.is_not.contains(&value)
+        {
+            let mut all = other.clone();
+            all.is_not.retain(|it| *it != value);
+            return Some(all);
+        }
+        let bounds = |fact: &Self| Self { least: None, most: None, ..fact.clone() };
+        let is_next = self.most.is_some_and(|most| other.least == most.checked_add(1));
+        if is_next && bounds(self) == bounds(other) {
+            return Some(Self { least: self.least, most: other.most, ..self.clone() });
+        }
+        let is_none = self.none == Some(true) && other.none == Some(false);
+        (is_none && alone(self) == *self && alone(other) == *other).then(Self::default)
+    }
+
     /// Makes it a number of at least, or less than, this.
     pub(super) fn bound(&mut self, least: i64, is_so: bool) {
         match is_so {
@@ -107,9 +137,48 @@ impl Facts {
         fits
     }
 
+    /// Takes out what is known of these terms.
+    pub(super) fn take(&mut self, mut is_taken: impl FnMut(Term) -> bool) -> Self {
+        let all = std::mem::take(&mut self.0);
+        let (taken, left) = all.into_iter().partition(|(term, _)| is_taken(*term));
+        self.0 = left;
+        Self(taken)
+    }
+
+    /// Returns what is true where one of both is, if that can be said, and the term that then makes no difference.
+    pub(super) fn either(&self, other: &Self) -> Option<(Self, Option<Term>)> {
+        let none = Fact::default();
+        let of = |facts: &'_ Self, term: Term| facts.get(term).cloned().unwrap_or_default();
+        let terms = self.iter().chain(other.iter()).map(|(term, _)| *term);
+        let mut differing: Vec<Term> =
+            terms.filter(|term| of(self, *term) != of(other, *term)).collect();
+        differing.dedup();
+        let covers =
+            |a: &Self, b: &Self| differing.iter().all(|term| of(a, *term).covers(&of(b, *term)));
+        if covers(self, other) {
+            return Some((self.clone(), None));
+        }
+        if covers(other, self) {
+            return Some((other.clone(), None));
+        }
+        let term = differing[0];
+        if differing.iter().any(|it| *it != term) {
+            return None;
+        }
+        let (a, b) = (of(self, term), of(other, term));
+        let both = a.either(&b).or_else(|| b.either(&a))?;
+        let mut all = self.clone();
+        all.retain(|it| it != term);
+        if both != none {
+            *all.entry(term) = both;
+        }
+        Some((all, Some(term)))
+    }
+
     /// Returns the term of which others say what cannot be true beside these.
     pub(super) fn conflict(&self, others: &Self) -> Option<Term> {
-        let clash = others.iter().find(|(term, fact)| self.get(*term).is_some_and(|it| !it.fits(fact)));
+        let clash =
+            others.iter().find(|(term, fact)| self.get(*term).is_some_and(|it| !it.fits(fact)));
         clash.map(|(term, _)| *term)
     }
 }

@@ -44,10 +44,12 @@ impl<'s> Graph<'s> {
         }
         for (term, fact) in search.ways.iter().flat_map(|(done, _)| done.settings.iter()) {
             let known = settings.entry(*term).or_default();
-            let ends: Vec<Fact> = [fact.least, fact.most].into_iter().flatten().map(Fact::exactly).collect();
+            let ends: Vec<Fact> =
+                [fact.least, fact.most].into_iter().flatten().map(Fact::exactly).collect();
             // A number is told apart from others by what it is.
             let facts = if ends.is_empty() { vec![fact.clone()] } else { ends };
-            known.extend(facts.into_iter().filter(|fact| !known.contains(fact)).collect::<Vec<_>>());
+            known
+                .extend(facts.into_iter().filter(|fact| !known.contains(fact)).collect::<Vec<_>>());
         }
         Self { search, out, settings }
     }
@@ -99,7 +101,12 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns the shortest way from where an instance begins to a state, and on.
-    pub(super) fn way_to(&self, state: usize, tail: &[Step], given: &Facts) -> Option<(Way, Facts)> {
+    pub(super) fn way_to(
+        &self,
+        state: usize,
+        tail: &[Step],
+        given: &Facts,
+    ) -> Option<(Way, Facts)> {
         self.consistent(given, |given| {
             let begin = (0..self.search.beginnings).collect();
             let mut steps = self.shortest(begin, given, |_| true, |at| at == state)?;
@@ -228,10 +235,13 @@ impl<'s> Graph<'s> {
         let weigh = |given: &Facts| -> Option<Way> {
             let (kept, component) = self.kept(given, &weight);
             let inside = |step: &Step| component[step.from] == component[step.to];
-            let mut counting = kept.iter().filter(|step| inside(step) && weight(step) == Some(true));
+            let mut counting =
+                kept.iter().filter(|step| inside(step) && weight(step) == Some(true));
             let first = *counting.next()?;
             let is_kept = |step: &Step| {
-                inside(step) && component[step.from] == component[first.from] && weight(step).is_some()
+                inside(step)
+                    && component[step.from] == component[first.from]
+                    && weight(step).is_some()
             };
             let back = self.shortest(vec![first.to], given, is_kept, |at| at == first.from)?;
             let begin = (0..self.search.beginnings).collect();

@@ -48,7 +48,7 @@ impl Numbers {
             let group = numbers.group(term);
             let named = &mut numbers.beside[group];
             let least = field.minimum.unwrap_or(0).max(0);
-            named.extend(least..=least + 3);
+            named.extend(least..=3.max(least + 1));
             named.extend(field.maximum.filter(|most| *most < LARGE));
             if matches!(&*program.terms.node(term), Node::Field(_)) {
                 named.extend(field.default.as_ref().and_then(|it| it.json().as_i64()));

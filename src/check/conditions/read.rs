@@ -1,5 +1,6 @@
 //! Reads the expressions of a chart as terms, with the meaning of each name of `[let]` in its place.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, UnaryOpKind};
@@ -21,11 +22,13 @@ pub(super) struct Program {
     pub(super) chart: Arc<Chart>,
     pub(super) terms: Terms,
     lets: FxHashMap<String, Term>,
-    /// Expressions by their source, and the phase that is `it` in them.
-    read: FxHashMap<(String, Option<String>), Term>,
+    /// Expressions by their source, for each phase that is `it` in them.
+    read: FxHashMap<String, FxHashMap<String, Term>>,
     pub(super) numbers: Numbers,
     /// For each field whether it matters that its text is empty.
     pub(super) minds_empty: Vec<bool>,
+    /// For each field whether a check looks at it.
+    pub(super) is_checked: Vec<bool>,
 }
 
 impl Program {
@@ -37,23 +40,25 @@ impl Program {
             read: FxHashMap::default(),
             numbers: Numbers::default(),
             minds_empty: Vec::new(),
+            is_checked: Vec::new(),
         };
         program.numbers = Numbers::of(&mut program);
         program.minds_empty = program.fields_that_mind_empty();
+        program.is_checked = program.fields_of_checks();
         program
     }
 
     /// Returns a condition or another expression; `it` is the phase that is entered.
     pub(super) fn expr(&mut self, source: &str, it: Option<&str>) -> Term {
-        let key = (source.to_owned(), it.map(str::to_owned));
-        if let Some(known) = self.read.get(&key) {
+        let phase = it.unwrap_or_default();
+        if let Some(known) = self.read.get(phase).and_then(|read| read.get(source)) {
             return *known;
         }
         let term = match parse_expr(source) {
             Ok(expr) => self.build(&expr, it),
             Err(_) => self.terms.of(Node::Other(source.to_owned())),
         };
-        self.read.insert(key, term);
+        self.read.entry(phase.to_owned()).or_default().insert(source.to_owned(), term);
         term
     }
 
@@ -96,11 +101,50 @@ impl Program {
         terms
     }
 
+    /// Adds the names at which a term looks, also behind `cycle`, and perhaps behind `checks`.
+    pub(super) fn add_names(&mut self, term: Term, with_checks: bool, into: &mut BTreeSet<u32>) {
+        let chart = Arc::clone(&self.chart);
+        for name in self.terms.names(term).iter() {
+            if !into.insert(*name) {
+                continue;
+            }
+            let text = self.terms.name_text(*name).to_owned();
+            let mut behind = Vec::new();
+            if let Some(key) = text.strip_prefix("cycle.") {
+                if matches!(key, "due" | "owed") {
+                    into.insert(self.terms.name("cycle.answered"));
+                }
+                let cycles = chart.cycles.values();
+                behind.extend(cycles.flat_map(|cycle| self.behind(cycle, key)));
+            } else if let Some(checks) = text.strip_prefix("checks.").filter(|_| with_checks) {
+                let checks = chart.checks.get(checks).into_iter().flatten();
+                let exprs = checks.flat_map(|check| check.each.iter().chain(&check.guard));
+                behind.extend(exprs.map(|expr| self.expr(&expr.0, None)));
+            }
+            behind.into_iter().for_each(|term| self.add_names(term, with_checks, into));
+        }
+    }
+
+    /// Returns the fields at which some check looks: what it has found is open again once they change.
+    fn fields_of_checks(&mut self) -> Vec<bool> {
+        let checks: Vec<String> = self.chart.checks.keys().cloned().collect();
+        let mut names = BTreeSet::new();
+        for checks in checks {
+            let term = self.terms.of(Node::Name(format!("checks.{checks}")));
+            self.add_names(term, true, &mut names);
+        }
+        let turns_on_cycle =
+            names.iter().any(|name| self.terms.name_text(*name).starts_with("cycle."));
+        let fields: Vec<String> = self.chart.context.keys().cloned().collect();
+        let is_looked_at = |field: &String| names.contains(&self.terms.name(field));
+        let looked_at: Vec<bool> = fields.iter().map(is_looked_at).collect();
+        looked_at.into_iter().map(|is_it| is_it || turns_on_cycle).collect()
+    }
+
     /// Returns the terms of a rule.
     pub(super) fn of_rule(&mut self, rule: &Rule, it: Option<&str>) -> Vec<Term> {
         let guard = rule.guard.as_ref().map(|guard| self.expr(&guard.0, it));
-        let values: Vec<Term> =
-            rule.assign.values().map(|value| self.literal(value, it)).collect();
+        let values: Vec<Term> = rule.assign.values().map(|value| self.literal(value, it)).collect();
         guard.into_iter().chain(values).collect()
     }
 
@@ -179,8 +223,7 @@ impl Program {
                 }
             },
             Expr::GetItem(get) => {
-                let (on, at) =
-                    (self.build(&get.expr, it), self.build(&get.subscript_expr, it));
+                let (on, at) = (self.build(&get.expr, it), self.build(&get.subscript_expr, it));
                 match self.terms.value(at).cloned() {
                     Some(Json::String(name)) => return self.attribute(on, &name),
                     _ => Node::Item(on, at),

@@ -116,7 +116,8 @@ fn told(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
         text.push_str(&format!("; {cycle} {end}"));
     }
     text.push('.');
-    let fired: Vec<String> = search.fired(step).map(|place| name(&search.chart, place, named)).collect();
+    let fired: Vec<String> =
+        search.fired(step).map(|place| name(&search.chart, place, named)).collect();
     if !fired.is_empty() {
         text.push_str(&format!("\n   fires: {}", fired.join(", ")));
     }

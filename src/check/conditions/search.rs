@@ -164,7 +164,8 @@ impl Search {
         while self.looked_at < self.states.len() {
             if self.looked_at >= limits.states {
                 let most = limits.states;
-                self.cut = Some(format!("only the first {most} states were looked at (--max-states)"));
+                self.cut =
+                    Some(format!("only the first {most} states were looked at (--max-states)"));
                 break;
             }
             if let Some(why) = self.clock.is_up() {
@@ -229,6 +230,18 @@ impl Search {
         ways
     }
 
+    pub(super) fn dbg(&self) {
+        for (at, memo) in self.memo.iter().enumerate() {
+            let n: usize = memo.0.iter().map(|m| m.1.len()).sum();
+            if n > 60 {
+                eprintln!(
+                    "DBG {} {n} keys, masks {:?}",
+                    self.events[at].0,
+                    memo.0.iter().map(|m| (format!("{:b}", m.0), m.1.len())).collect::<Vec<_>>()
+                );
+            }
+        }
+    }
     pub(super) fn done(&self, step: &Step) -> &Done {
         &self.ways[step.way].0
     }
@@ -303,7 +316,11 @@ impl Search {
     }
 
     /// Follows every path, until `follow` says that it is enough.
-    pub(super) fn each_path(&mut self, course: Course, mut follow: impl FnMut(&mut Path<'_>) -> bool) {
+    pub(super) fn each_path(
+        &mut self,
+        course: Course,
+        mut follow: impl FnMut(&mut Path<'_>) -> bool,
+    ) {
         let mut answers = Answers::default();
         loop {
             let program = &mut self.decider.program;

@@ -205,6 +205,16 @@ impl Terms {
         }
     }
 
+    /// Returns whether a term says whether a list of checks finds something.
+    pub(super) fn is_of_checks(&self, term: Term) -> bool {
+        match &*self.nodes[term.0 as usize] {
+            Node::Size(of) => self.is_of_checks(*of),
+            Node::Name(name) => name.starts_with("checks."),
+            Node::Finds(..) => true,
+            _ => false,
+        }
+    }
+
     /// Returns the least number that a term can be, where its name says so.
     pub(super) fn limits(&self, term: Term) -> (Option<i64>, Option<i64>) {
         match &*self.node(term) {

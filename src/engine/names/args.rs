@@ -8,7 +8,6 @@ use super::built_in::{BuiltIn, Lookup};
 use super::{Looked, Names};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context;
-use crate::engine::evaluator::Given;
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
 
@@ -28,10 +27,8 @@ fn value(names: &Arc<Names>, name: &str) -> Looked {
     let arg = names.chart.args.get(name)?;
     Some(names.remembered(&format!("args.{name}"), || {
         let wrong = |detail: String| Fault::Argument { name: name.to_owned(), detail };
-        let given = names.event.args.get(name).cloned();
-        let given = given.or_else(|| names.evaluator.given(Given::Arg(name)));
-        let value = match (given, &arg.default) {
-            (Some(given), _) => context::to_value(&given),
+        let value = match (names.event.args.get(name), &arg.default) {
+            (Some(given), _) => context::to_value(given),
             (None, Some(default)) => {
                 let place = format_args!("args.{name}.default");
                 names.literal(place, default, &names.root())?

@@ -6,7 +6,6 @@ use minijinja::value::Value;
 
 use super::types::ChartNames;
 use super::{Looked, Names};
-use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
 
@@ -30,17 +29,4 @@ pub(super) enum Lookup {
     Fields(fn(&Arc<Names>, &str) -> Looked),
     /// It is given with the other names.
     It,
-}
-
-/// An expression of a chart, or a text with holes.
-pub struct Asked<'c> {
-    pub kind: Kind,
-    pub source: &'c String,
-}
-
-impl<'c> Asked<'c> {
-    /// Returns what makes one of its source.
-    pub(super) fn of(kind: Kind) -> impl Fn(&'c String) -> Self {
-        move |source| Self { kind, source }
-    }
 }

@@ -7,8 +7,6 @@ use minijinja::value::Value;
 use super::built_in::{BuiltIn, Lookup};
 use super::types::each;
 use super::{Looked, Names};
-use crate::engine::context;
-use crate::engine::evaluator::Given;
 use crate::expr::types::Type;
 
 #[rustfmt::skip]
@@ -22,10 +20,9 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
 
 fn value(names: &Arc<Names>, name: &str) -> Looked {
     let checks = names.chart.checks.get(name)?;
-    Some(names.remembered(&format!("checks.{name}"), || {
-        if let Some(findings) = names.evaluator.given(Given::Findings(name)) {
-            return Ok(context::to_value(&findings));
-        }
-        names.find_all(name, checks).map(Value::from)
-    }))
+    Some(
+        names.remembered(&format!("checks.{name}"), || {
+            names.find_all(name, checks).map(Value::from)
+        }),
+    )
 }

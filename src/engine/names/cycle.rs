@@ -4,17 +4,13 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{Asked, BuiltIn, Lookup};
+use super::built_in::{BuiltIn, Lookup};
 use super::findings;
 use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
-use crate::chart::model::{Amount, setting_in};
-use crate::chart::{Chart, Cycle};
 use crate::engine::context;
-use crate::engine::evaluator::Kind;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
-use crate::expr::has_holes;
 use crate::expr::source::Expr;
 use crate::expr::types::Type;
 
@@ -88,44 +84,6 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("subject", Type::list(Type::Text)),
         ("text", each(texts, &Type::Text)),
     ])
-}
-
-/// Returns the expressions and texts of cycles on which `cycle.KEY` turns; without a key, all of them.
-pub(super) fn asked<'c>(chart: &'c Chart, key: Option<&str>) -> Vec<Asked<'c>> {
-    let is_asked = |name: &str| key.is_none_or(|key| key == name);
-    let of_cycle = |cycle: &'c Cycle| {
-        let guards = cycle.advance.iter().filter(|_| is_asked("next"));
-        let guards = guards.filter_map(|target| target.guard.as_ref());
-        let ready = cycle.ready.iter().filter(|_| is_asked("ready"));
-        let exit = [&cycle.exit].into_iter().filter(|_| is_asked("exit"));
-        let conditions = guards.chain(ready).chain(exit).map(|expr| &expr.0);
-        let conditions = conditions.map(Asked::of(Kind::Condition));
-        let texts = cycle.text.values().filter(|_| is_asked("text"));
-        let subject = cycle.subject.iter().filter(|_| is_asked("subject"));
-        let texts = texts.map(|text| &text.0).map(Asked::of(Kind::Text));
-        let subject = subject.map(|text| &text.0).map(Asked::of(Kind::Items));
-        let texts = texts.chain(subject).filter(|text| has_holes(text.source));
-        conditions.chain(texts).collect::<Vec<_>>()
-    };
-    chart.cycles.values().flat_map(of_cycle).collect()
-}
-
-/// Returns whether `cycle.KEY` can have no value, whatever it turns on: the names of files are made of fields, which can
-/// be null, and without a cycle some names have no fields.
-pub(super) fn may_fail(chart: &Chart, key: &str) -> bool {
-    let is_always_open = |cycle: &Cycle| cycle.advance.last().is_some_and(|it| it.guard.is_none());
-    let is_number = |cycle: &Cycle| match &cycle.stall {
-        Some(Amount::Setting(text)) => {
-            let setting = setting_in(text).and_then(|name| chart.config.get(name));
-            setting.is_some_and(|setting| !setting.nullable && setting.minimum >= Some(0))
-        }
-        _ => true,
-    };
-    match key {
-        "next" => !chart.cycles.values().all(is_always_open),
-        "stalled" => !chart.cycles.values().all(is_number),
-        key => ["review", "last", "subject", "text"].contains(&key),
-    }
 }
 
 /// Looks up `cycle.KEY`.

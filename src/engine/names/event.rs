@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use super::built_in::{BuiltIn, Lookup};
 use super::{Looked, Names};
 use crate::engine::context;
-use crate::engine::evaluator::Given;
 use crate::expr::types::Type;
 use crate::host::events::{EVENT_DEFAULTS, EVENT_FIELDS, FieldDefault};
 
@@ -28,11 +27,10 @@ fn kind() -> Type {
 }
 
 fn value(names: &Arc<Names>, key: &str) -> Looked {
-    let brought = names.event.fields.get(key).filter(|value| !value.is_null());
-    let given = brought.cloned().or_else(|| names.evaluator.given(Given::Field(key)));
+    let given = names.event.fields.get(key).filter(|value| !value.is_null());
     let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
     let Some((_, default)) = known else {
-        return given.map(|value| Ok(context::to_value(&value)));
+        return given.map(|value| Ok(context::to_value(value)));
     };
     let (absent, fits): (Value, fn(&Json) -> bool) = match default {
         FieldDefault::False => (Value::from(false), Json::is_boolean),
@@ -40,6 +38,6 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
         FieldDefault::Nothing => (Value::from(()), Json::is_i64),
     };
-    let given = given.filter(fits);
-    Some(Ok(given.map_or(absent, |value| context::to_value(&value))))
+    let given = given.filter(|value| fits(value));
+    Some(Ok(given.map_or(absent, context::to_value)))
 }

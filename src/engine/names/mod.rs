@@ -42,7 +42,6 @@ use serde_json::Value as Json;
 
 use super::context::{self, Context};
 use super::decision::Ended;
-use super::evaluator::{Evaluator, Given, InPlace, Kind, Unfit};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
@@ -64,12 +63,9 @@ const MAX_LENGTH: usize = 1_000_000;
 #[derive(Debug)]
 pub struct Names {
     pub chart: Arc<Chart>,
-    pub expressions: Arc<Expressions>,
+    pub expressions: Expressions,
     world: Arc<dyn World>,
-    evaluator: Arc<dyn Evaluator>,
     event: Event,
-    /// Whether everything that guards look at is recorded.
-    is_watched: bool,
     moving: Mutex<Moving>,
 }
 
@@ -107,60 +103,25 @@ fn room_left(value: &Value, room: usize) -> Option<usize> {
 impl Names {
     /// Returns the names at the start of a decision.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
-        let expressions = Arc::new(Expressions::new(chart.templates.clone()));
-        let evaluator: Arc<dyn Evaluator> = Arc::new(InPlace);
         Arc::new(Self {
-            is_watched: true,
-            ..Self::unwatched(expressions, chart, (world, &evaluator), event)
+            chart: Arc::clone(chart),
+            expressions: Expressions::new(chart.templates.clone()),
+            world: Arc::clone(world),
+            event: event.clone(),
+            moving: Mutex::default(),
         })
     }
 
-    /// Returns the same with another evaluator, sharing compiled expressions with other decisions of the chart. What
-    /// guards look at is not recorded.
-    pub fn with(
-        expressions: Arc<Expressions>,
-        chart: &Arc<Chart>,
-        world: (&Arc<dyn World>, &Arc<dyn Evaluator>),
-        event: &Event,
-    ) -> Arc<Self> {
-        Arc::new(Self::unwatched(expressions, chart, world, event))
-    }
-
-    fn unwatched(
-        expressions: Arc<Expressions>,
-        chart: &Arc<Chart>,
-        (world, evaluator): (&Arc<dyn World>, &Arc<dyn Evaluator>),
-        event: &Event,
-    ) -> Self {
-        Self {
-            chart: Arc::clone(chart),
-            expressions,
-            world: Arc::clone(world),
-            evaluator: Arc::clone(evaluator),
-            event: event.clone(),
-            is_watched: false,
-            moving: Mutex::default(),
-        }
-    }
-
-    /// Returns the result of `evaluate`, and what it looked at directly: of a let or a check only the value. `None`
-    /// if that is not recorded.
-    pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Saw>) {
-        if !self.is_watched {
-            return (evaluate(), None);
-        }
+    /// Returns the result of `evaluate`, and what it looked at directly: of a let or a check only the value.
+    pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Saw) {
         self.moving().seen = Some(IndexMap::default());
         let value = evaluate();
-        let seen = self.moving().seen.take();
-        let is_private = |name: &str| self.is_private(name);
-        (value, seen.map(|seen| saw::short(seen, is_private)))
+        let seen = self.moving().seen.take().unwrap_or_default();
+        (value, saw::short(seen, |name: &str| self.is_private(name)))
     }
 
     /// Records that a name was looked up.
     fn note(&self, name: impl FnOnce() -> String, value: &Value) {
-        if !self.is_watched {
-            return;
-        }
         let mut moving = self.moving();
         let is_direct = moving.making.is_empty();
         if let Some(seen) = moving.seen.as_mut().filter(|_| is_direct) {
@@ -218,14 +179,7 @@ impl Names {
         root: &Value,
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
-            let holds = match self.evaluator.recall(Kind::Condition, &guard.0, root) {
-                Some(known) => known.map(|known| known.is_true()),
-                None => {
-                    let holds = self.expressions.holds(&guard.0, root);
-                    self.evaluator.condition(&guard.0, holds)
-                }
-            };
-            holds.map_err(Fault::at(place))
+            self.expressions.holds(&guard.0, root).map_err(Fault::at(place))
         })
     }
 
@@ -236,24 +190,7 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        let words = self.expressions.text(text, root).map(|text| vec![text]);
-        let words = self.evaluator.text(&text.0, words);
-        let words = words.map_err(Fault::at(place))?;
-        Ok(words.into_iter().next().unwrap_or_default())
-    }
-
-    /// Renders a text that is shown to a person, and used for nothing else.
-    pub fn said(
-        &self,
-        place: impl fmt::Display,
-        text: &Text,
-        root: &Value,
-    ) -> Result<String, Fault> {
-        // Of a text that is only shown, all that matters is whether it can be made.
-        match self.evaluator.recall(Kind::Text, &text.0, root) {
-            Some(made) => made.map(|_| String::new()).map_err(Fault::at(place)),
-            None => self.text(place, text, root),
-        }
+        self.expressions.text(text, root).map_err(Fault::at(place))
     }
 
     /// Returns the arguments that a text stands for: an expression that is a list, one for each item.
@@ -263,11 +200,8 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<Vec<String>, Fault> {
-        if let Some(made) = self.evaluator.recall(Kind::Text, &text.0, root) {
-            return made.map(|_| Vec::new()).map_err(Fault::at(place));
-        }
         let literal = Literal::Text(text.clone());
-        let evaluate = || {
+        let words = || {
             let value = self.expressions.literal(&literal, root)?;
             if value.kind() == ValueKind::Seq {
                 let items = value.try_iter().into_iter().flatten();
@@ -275,8 +209,7 @@ impl Names {
             }
             Ok(vec![self.expressions.text(text, root)?])
         };
-        let words = self.evaluator.text(&text.0, evaluate());
-        words.map_err(Fault::at(place))
+        words().map_err(Fault::at(place))
     }
 
     /// Returns what a context field is assigned.
@@ -287,25 +220,18 @@ impl Names {
         literal: &Literal,
         root: &Value,
     ) -> Result<Json, Fault> {
-        let evaluate = || self.expressions.literal(literal, root);
-        let text = literal.text();
-        let known = text.and_then(|text| self.evaluator.recall(Kind::Value, &text.0, root));
-        let value = known.unwrap_or_else(evaluate).map_err(Unfit::Error);
-        let value = value.and_then(|value| self.admitted(field, &value));
-        let assigned = self.evaluator.assigned(field, literal, value);
-        assigned.map_err(|unfit| match unfit {
-            Unfit::Error(error) => Fault::at(format_args!("{place}.{field}"))(error),
-            Unfit::Misfit { value, expected } => Fault::Assignment {
-                place: place.to_owned(),
-                field: field.to_owned(),
-                value,
-                expected,
-            },
+        let value = self.expressions.literal(literal, root);
+        let value = value.map_err(Fault::at(format_args!("{place}.{field}")))?;
+        self.admitted(field, &value).map_err(|(value, expected)| Fault::Assignment {
+            place: place.to_owned(),
+            field: field.to_owned(),
+            value,
+            expected,
         })
     }
 
-    /// Returns a value as a context field holds it.
-    fn admitted(&self, field: &str, value: &Value) -> Result<Json, Unfit> {
+    /// Returns a value as a context field holds it; the error is the value in words, and what is expected.
+    fn admitted(&self, field: &str, value: &Value) -> Result<Json, (String, String)> {
         let kind = self.chart.context.get(field);
         let (value, expected) = match (context::to_json(value), kind) {
             (Some(json), Some(kind)) => match kind.accepts(&self.chart.phases, &json) {
@@ -319,28 +245,21 @@ impl Names {
             (None, Some(kind)) => (value.to_string(), kind.describe()),
             (_, None) => (value.to_string(), "no context field".to_owned()),
         };
-        Err(Unfit::Misfit { value, expected })
+        Err((value, expected))
     }
 
-    /// Returns the items of a list, of which all that matters is whether there are any.
+    /// Returns the items of a list.
     pub(super) fn items(
         &self,
         place: impl fmt::Display,
         expr: &str,
         root: &Value,
     ) -> Result<Vec<Value>, Fault> {
-        let items = match self.evaluator.recall(Kind::Items, expr, root) {
-            Some(known) => known.map(|list| list.try_iter().into_iter().flatten().collect()),
-            None => self.expressions.items(expr, root),
-        };
-        items.map_err(Fault::at(place))
+        self.expressions.items(expr, root).map_err(Fault::at(place))
     }
 
     /// Returns the name of the invocation that a rule's `invoke` means.
     pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
-        if let Some(Json::String(name)) = self.evaluator.given(Given::Invocation(invoke)) {
-            return Ok(name);
-        }
         let text = Text(invoke.to_owned());
         self.text(format_args!("{place}.invoke"), &text, &self.root())
     }
@@ -437,8 +356,7 @@ impl Names {
         let expr = self.chart.lets.get(name)?;
         Some(self.remembered(name, || {
             let root = self.root();
-            let known = self.evaluator.recall(Kind::Let, &expr.0, &root);
-            let value = known.unwrap_or_else(|| self.expressions.value(&expr.0, &root));
+            let value = self.expressions.value(&expr.0, &root);
             let value = value.map_err(Fault::at(format_args!("let.{name}")))?;
             match room_left(&value, MAX_LENGTH) {
                 None => Err(Fault::World(format!(

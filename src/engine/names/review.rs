@@ -7,9 +7,7 @@ use minijinja::value::Value;
 use super::built_in::{BuiltIn, Lookup};
 use super::types::{ChartNames, words};
 use super::{Looked, Names};
-use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
-use crate::engine::evaluator::Given;
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
 use crate::page;
@@ -102,22 +100,12 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
         ("error" | "verdict", _) => Ok(none()),
         ("worst", Outcome::Ran { verdict: Some(_), found }) => {
-            let supplied = names.evaluator.given(Given::Worst);
-            Ok(supplied.map_or_else(
-                || Value::from(found.worst(severities)),
-                |worst| context::to_value(&worst),
-            ))
+            Ok(Value::from(found.worst(severities)))
         }
         ("worst", _) => Ok(none()),
         ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
         ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
-        ("ran", _) => {
-            let supplied = names.evaluator.given(Given::Ran);
-            Ok(supplied.map_or_else(
-                || Value::from(!outcome.found().ran.is_empty()),
-                |ran| context::to_value(&ran),
-            ))
-        }
+        ("ran", _) => Ok(Value::from(!outcome.found().ran.is_empty())),
         ("n", _) => Ok(Value::from(invocation.n)),
         ("by", _) => Ok(Value::from(effort.by.clone())),
         ("seconds", _) => Ok(Value::from(effort.seconds)),

@@ -3,8 +3,6 @@
 use minijinja::value::Value;
 
 use super::built_in::{BuiltIn, Lookup};
-use crate::engine::context;
-use crate::engine::evaluator::Given;
 use crate::expr::types::Type;
 
 #[rustfmt::skip]
@@ -19,11 +17,5 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
             false => Type::Text.or_none(),
         })
     },
-    value: Lookup::One(|names| {
-        let given = || names.evaluator.given(Given::Session);
-        Ok(match &names.event.session {
-            Some(session) => Value::from(session.as_str()),
-            None => given().map_or_else(|| Value::from(()), |session| context::to_value(&session)),
-        })
-    }),
+    value: Lookup::One(|names| Ok(Value::from(names.event.session.as_deref()))),
 };

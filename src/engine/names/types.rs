@@ -47,11 +47,6 @@ impl<'c> ChartNames<'c> {
         }
     }
 
-    /// Returns whether an expression is true or false, whatever it looks at.
-    pub fn is_boolean(&self, expr: &str) -> bool {
-        infer::expression(expr, self).0.is_within(&Type::Boolean)
-    }
-
     /// Returns the names that are visible where `it` has a value.
     pub fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
         Self { it: Some(it), ..Self::new(chart, uses) }

@@ -2,7 +2,6 @@
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg};
-use minijinja::value::Value;
 
 use super::Infer;
 use crate::diagnostic::code::Code;
@@ -12,15 +11,13 @@ use crate::expr::vocabulary::{FILTERS, TESTS, names};
 
 impl Infer<'_> {
     pub(super) fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
-        let args = self.args(&filter.args);
+        self.args(&filter.args);
         self.keywords(filter);
         let Some(input_expr) = &filter.expr else {
             return Type::Any;
         };
         let input = self.expr(input_expr);
         let span = input_expr.span();
-        let is_end = matches!(filter.name, "first" | "last") && self.has_items(input_expr);
-        self.may_fail |= !is_end && !is_total(filter, &input, &args);
         let first = filter.args.iter().find_map(|arg| match arg {
             CallArg::Pos(expr) => expr.as_const().map(|value| value.to_string()),
             _ => None,
@@ -54,7 +51,6 @@ impl Infer<'_> {
                     }
                     _ => None,
                 });
-                self.may_fail |= attribute.is_none() || filter.args.len() > 1;
                 Type::list(
                     attribute.map_or(Type::Any, |path| self.attribute(&item, &path, filter.span())),
                 )
@@ -139,36 +135,5 @@ impl Infer<'_> {
             self.scope.used(field);
         }
         path.split('.').fold(item.clone(), |kind, name| self.field(&kind, name, span))
-    }
-}
-
-/// Returns whether a filter has a result for each input of this type. Of others, nothing is known.
-fn is_total(filter: &ast::Filter<'_>, input: &Type, kinds: &[Type]) -> bool {
-    let text = |arg: &CallArg<'_>| match arg {
-        CallArg::Pos(expr) => expr.as_const(),
-        _ => None,
-    };
-    let args: Vec<Option<Value>> = filter.args.iter().map(text).collect();
-    let args: Vec<Option<&str>> = args.iter().map(|it| it.as_ref()?.as_str()).collect();
-    match (filter.name, args.as_slice()) {
-        ("length" | "count", []) => *input != Type::Any,
-        // Records have no order.
-        ("set" | "unique", []) => match input {
-            Type::List(item) => matches!(item.some(), Type::Text | Type::Word(_) | Type::Integer),
-            _ => false,
-        },
-        ("list" | "flatten" | "string" | "trim" | "capitalize", []) => true,
-        ("split", [Some(_)]) | ("lines", []) => input.is_text(),
-        // Its attribute is checked where it is looked up.
-        ("map", _) => true,
-        (name, [Some(_)]) => matches!(name, "join" | "brief" | "selectattr" | "rejectattr"),
-        ("selectattr" | "rejectattr", [Some(_), Some("eq" | "ne"), _]) => true,
-        ("select" | "reject", [Some("startingwith" | "endingwith"), _]) => {
-            matches!(input, Type::List(item) if item.is_text()) && kinds[1].is_text()
-        }
-        ("select" | "reject", [Some("in"), _]) => matches!(kinds[1], Type::List(_)),
-        ("select" | "reject", [Some("eq" | "ne"), _]) => true,
-        (name, [Some(_), Some(_)]) => matches!(name, "surround" | "replace"),
-        _ => false,
     }
 }

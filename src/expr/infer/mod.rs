@@ -7,7 +7,6 @@
 mod filters;
 mod operators;
 pub mod statements;
-pub mod total;
 
 use std::ops::Range;
 
@@ -15,7 +14,6 @@ use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, BinOpKind, CallArg, Expr, UnaryOpKind};
 use minijinja::value::{Value, ValueKind};
 
-use super::MAX_DEPTH;
 use super::syntax::{MAX_LENGTH, dotted, instead, parse_expr, value_of_arg};
 use super::types::Type;
 use super::vocabulary::{TESTS, names};
@@ -42,11 +40,6 @@ pub trait Scope {
     /// Returns the expression that a name stands for.
     fn meaning(&self, _name: &str) -> Option<String> {
         None
-    }
-
-    /// Returns true for the dotted name of a list that is never empty.
-    fn has_items(&self, _path: &str) -> bool {
-        false
     }
 }
 
@@ -98,11 +91,6 @@ pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
 fn has_braces(source: &str) -> bool {
     let source = source.trim();
     source.starts_with("{{") && source.ends_with("}}")
-}
-
-/// Returns the templates that an `include` of this name can mean.
-pub fn included(name: &Expr<'_>, scope: &dyn Scope) -> Vec<String> {
-    Infer::new(scope).templates(name)
 }
 
 /// Returns the syntax tree of an expression; `None` if it is too long or wrong, which is reported elsewhere.
@@ -157,8 +145,6 @@ struct Infer<'s> {
     not_none: Vec<String>,
     /// How many names' meanings are being looked into.
     meanings: usize,
-    /// Something may have no value, as far as its type says.
-    may_fail: bool,
 }
 
 impl<'s> Infer<'s> {
@@ -172,7 +158,6 @@ impl<'s> Infer<'s> {
             sources: Vec::new(),
             not_none: Vec::new(),
             meanings: 0,
-            may_fail: false,
         }
     }
 
@@ -244,54 +229,9 @@ impl<'s> Infer<'s> {
     }
 
     fn quietly(&mut self, expr: &Expr<'_>) -> Type {
-        let (mark, may_fail) = (self.problems.len(), self.may_fail);
+        let mark = self.problems.len();
         let kind = self.expr(expr);
         self.problems.truncate(mark);
-        self.may_fail = may_fail;
-        kind
-    }
-
-    /// Returns whether an expression is a name, or a field of one, that is neither a variable nor defined by the chart.
-    fn is_given(&self, expr: &Expr<'_>) -> bool {
-        dotted(expr).is_some_and(|path| {
-            let root = path.split('.').next().unwrap_or_default();
-            let is_local = self.locals.iter().any(|(local, _)| local == root);
-            !is_local && self.scope.meaning(root).is_none()
-        })
-    }
-
-    /// Returns true for a list of which it is known that it has an order. A set has none.
-    fn is_ordered(&mut self, list: &Expr<'_>) -> bool {
-        match list {
-            Expr::Filter(filter) => match (filter.name, &filter.expr) {
-                ("split" | "lines" | "sort", _) => true,
-                (
-                    "list" | "map" | "select" | "reject" | "selectattr" | "rejectattr",
-                    Some(input),
-                ) => self.is_ordered(input),
-                _ => false,
-            },
-            Expr::Var(var) if !self.is_given(list) && self.meanings < MAX_DEPTH => {
-                let is_local = self.locals.iter().any(|(local, _)| local == var.id);
-                let meaning = self.scope.meaning(var.id).filter(|_| !is_local);
-                self.meanings += 1;
-                let meaning = meaning.as_deref().and_then(parsed);
-                let is_ordered = meaning.is_some_and(|list| self.is_ordered(&list));
-                self.meanings -= 1;
-                is_ordered
-            }
-            _ => self.is_given(list),
-        }
-    }
-
-    /// Returns true for the name of a list that is never empty.
-    fn has_items(&self, expr: &Expr<'_>) -> bool {
-        dotted(expr).is_some_and(|path| self.scope.has_items(&path))
-    }
-
-    /// Says that something may have no value.
-    fn open(&mut self, kind: Type) -> Type {
-        self.may_fail = true;
         kind
     }
 
@@ -307,7 +247,7 @@ impl<'s> Infer<'s> {
     fn item_of(&mut self, list: &Type, span: Span) -> Type {
         match list {
             Type::List(item) => (**item).clone(),
-            Type::Any => self.open(Type::Any),
+            Type::Any => Type::Any,
             other => self.wrong(span, format!("expected a list, but this is {other}")),
         }
     }
@@ -365,19 +305,12 @@ impl<'s> Infer<'s> {
             Expr::Slice(slice) => {
                 let bounds = [&slice.start, &slice.stop].into_iter().flatten();
                 for bound in bounds.chain(&slice.step) {
-                    let is_known = bound.as_const().is_some_and(|bound| bound.as_i64().is_some());
-                    self.may_fail |= !is_known || slice.step.is_some();
                     self.expr(bound);
                 }
-                let kind = self.expr(&slice.expr);
-                let is_list = matches!(kind, Type::List(_)) && self.is_ordered(&slice.expr);
-                match kind {
+                match self.expr(&slice.expr) {
                     // A part of a known word can be any text.
                     Type::Text | Type::Word(_) => Type::Text,
-                    kind => {
-                        self.may_fail |= !is_list;
-                        kind
-                    }
+                    kind => kind,
                 }
             }
             Expr::UnaryOp(op) => match op.op {
@@ -420,7 +353,6 @@ impl<'s> Infer<'s> {
                     let help = hint(test.name, names(TESTS));
                     self.problem(Code::UnknownTest, test.span(), message, help);
                 }
-                self.may_fail |= !is_total(test.name, &test.args);
                 Type::Boolean
             }
             Expr::Call(call) => {
@@ -433,7 +365,6 @@ impl<'s> Infer<'s> {
 
     fn var(&mut self, name: &str, span: Span) -> Type {
         let local = self.locals.iter().rev().find(|(local, _)| local == name);
-        self.may_fail |= name == "self" || local.is_some_and(|(_, kind)| *kind == Type::Any);
         if let Some((_, kind)) = local {
             return kind.clone();
         }
@@ -454,7 +385,7 @@ impl<'s> Infer<'s> {
 
     fn field(&mut self, kind: &Type, name: &str, span: Span) -> Type {
         match kind {
-            Type::Any => self.open(Type::Any),
+            Type::Any => Type::Any,
             Type::Record(fields) => fields.get(name).cloned().unwrap_or_else(|| {
                 let help = hint(name, fields.keys().map(String::as_str));
                 self.unknown(span, name, help)
@@ -472,12 +403,8 @@ impl<'s> Infer<'s> {
         let key = self.expr(&get.subscript_expr);
         match (&kind, get.subscript_expr.as_const()) {
             (Type::Record(_), Some(name)) => self.field(&kind, &name.to_string(), get.span()),
-            (Type::List(item), index) if matches!(key, Type::Integer | Type::Any) => {
-                let is_end = matches!(index.and_then(|index| index.as_i64()), Some(-1 | 0));
-                self.may_fail |= !is_end || !self.has_items(&get.expr);
-                (**item).clone()
-            }
-            (Type::Any, _) => self.open(Type::Any),
+            (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => (**item).clone(),
+            (Type::Any, _) => Type::Any,
             _ => self.wrong(get.span(), format!("{kind} cannot be indexed by {key}")),
         }
     }
@@ -490,9 +417,6 @@ impl<'s> Infer<'s> {
 
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
-        // Two integers of 64 bits have a sum. Those that the chart computes can be longer.
-        let is_short = expr.as_const().is_some_and(|value| value.as_i64().is_some());
-        self.may_fail |= kind == Type::Any || !is_short && !self.is_given(expr);
         if !matches!(kind, Type::Integer | Type::Any) {
             self.wrong(expr.span(), format!("expected an integer, but this is {kind}"));
         }
@@ -518,15 +442,6 @@ fn not_none(test: &Expr<'_>, holds: bool, names: &mut Vec<String>) {
         }
         Expr::Test(test) if test.name == "none" && !holds => names.extend(dotted(&test.expr)),
         _ => {}
-    }
-}
-
-/// Returns whether a test has a result for everything that has a value. Of others, nothing is known.
-fn is_total(test: &str, args: &[CallArg<'_>]) -> bool {
-    match args {
-        [] => matches!(test, "none" | "defined" | "string" | "true" | "false"),
-        [CallArg::Pos(_)] => matches!(test, "eq" | "ne" | "startingwith" | "endingwith"),
-        _ => false,
     }
 }
 

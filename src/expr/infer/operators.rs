@@ -41,7 +41,6 @@ impl Infer<'_> {
             | BinOpKind::FloorDiv
             | BinOpKind::Rem
             | BinOpKind::Pow => {
-                self.may_fail |= !matches!(op.op, BinOpKind::Add | BinOpKind::Sub);
                 self.integer(&op.left);
                 return self.integer(&op.right);
             }
@@ -93,7 +92,6 @@ impl Infer<'_> {
                     }
                 }
                 kind if kind.is_text() => {
-                    self.may_fail |= *kind == Type::Any;
                     if !left.is_text() {
                         let message =
                             format!("only a string can be in a string, but this is {left}");

@@ -41,10 +41,7 @@ impl Infer<'_> {
         match stmt {
             Stmt::Template(template) => self.body(&template.children),
             Stmt::EmitRaw(_) => {}
-            Stmt::EmitExpr(emit) => {
-                let kind = self.expr(&emit.expr);
-                self.may_fail |= matches!(kind, Type::Any | Type::None | Type::Optional(_));
-            }
+            Stmt::EmitExpr(emit) => _ = self.expr(&emit.expr),
             Stmt::ForLoop(each) => {
                 let items = self.expr(&each.iter);
                 let item = self.item_of(&items, each.iter.span());
@@ -142,7 +139,6 @@ impl Infer<'_> {
     pub(super) fn templates(&mut self, name: &Expr<'_>) -> Vec<String> {
         let (start, words, end) = ends(name);
         let middle = words.map(|expr| self.quietly(expr));
-        self.may_fail |= !matches!(middle, Some(Type::Word(_)));
         let words = match middle.as_ref().map(Type::some) {
             Some(Type::Word(words)) => words.iter(),
             _ => return self.scope.templates_like(&start, &end),
@@ -187,19 +183,15 @@ impl Infer<'_> {
         match target {
             Expr::Var(var) => {
                 self.not_none.retain(|path| path.split('.').next() != Some(var.id));
-                let mut locals = self.locals.iter();
-                self.may_fail |=
-                    locals.any(|(local, _)| local == var.id) || self.scope.name(var.id).is_some();
                 self.locals.push((var.id.to_owned(), kind));
             }
             Expr::List(list) => self.bind_all(&list.items),
             Expr::Tuple(tuple) => self.bind_all(&tuple.items),
-            _ => self.may_fail = true,
+            _ => {}
         }
     }
 
     fn bind_all(&mut self, targets: &[Expr<'_>]) {
-        self.may_fail = true;
         for target in targets {
             self.bind(target, Type::Any);
         }

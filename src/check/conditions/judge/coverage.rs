@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{absent, key_of_phase};
+use crate::chart::{Chart, Cycle};
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Search};
-use crate::chart::{Chart, Cycle};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::expr::Expressions;
@@ -53,7 +53,8 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
                     }
                     Some(_) => "its guard is never true".to_owned(),
                     None if index == 0 => "its guard is never true at this event".to_owned(),
-                    None => "where its guard is true, an earlier rule answers, or changes that".to_owned(),
+                    None => "where its guard is true, an earlier rule answers, or changes that"
+                        .to_owned(),
                 };
                 let message = format!("{place} never fires: {why}");
                 findings.push(absent(Code::RuleNeverFires, message, at!["on", list, index]));
@@ -106,8 +107,9 @@ fn targets(search: &Search, at: usize, id: &str, cycle: &Cycle, findings: &mut V
     });
     let has_rule = chart.on.values().flatten().any(|rule| rule.advance);
     if !taken.is_empty() && !by_others && !has_rule && !is_ended_by_the_user(chart, cycle) {
-        let message =
-            format!("cycles.{id}.advance is never taken without the user: only commands end `{id}`");
+        let message = format!(
+            "cycles.{id}.advance is never taken without the user: only commands end `{id}`"
+        );
         let path = at!["cycles", id, "advance"];
         findings.push(absent(Code::TargetNeverTaken, message, path));
     }

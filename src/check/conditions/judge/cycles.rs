@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{Judge, absent, invoking_rule, path_of};
+use crate::chart::Cycle;
 use crate::check::conditions::evaluate::Outcome;
 use crate::check::conditions::facts::Facts;
 use crate::check::conditions::graph::Way;
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Step};
-use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Segment, at};
 use crate::engine::context::cycle_of;
@@ -95,7 +95,8 @@ impl Judge<'_> {
         let states = || 0..self.search.looked_at;
         let found = self.graph.consistent(&Facts::default(), |given| {
             let most = self.graph.most(given, weight);
-            let state = states().find(|state| held(*state).is_some_and(|held| most[*state] > held))?;
+            let state =
+                states().find(|state| held(*state).is_some_and(|held| most[*state] > held))?;
             let (mut way, _) = self.graph.way_to(state, &[], given)?;
             let count = held(state).map_or(1, |held| held + 1);
             way.steps.extend(self.graph.with_most(given, state, &most, weight, count));

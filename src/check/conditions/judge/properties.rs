@@ -49,7 +49,9 @@ pub(super) fn claims(search: &mut Search) -> Vec<Claim> {
             }
             Some(step) => {
                 let places = chart.places_of(step);
-                let is_it = |step: &Step| search.fired(step).any(|it| places.iter().any(|place| place == it));
+                let is_it = |step: &Step| {
+                    search.fired(step).any(|it| places.iter().any(|place| place == it))
+                };
                 let steps: Vec<Step> = search.steps.iter().copied().filter(is_it).collect();
                 for step in steps {
                     let settings = search.done(&step).settings.clone();
@@ -111,8 +113,7 @@ impl Judge<'_> {
     fn avoided(&self, claim: &Claim) -> Option<(String, Way)> {
         let expr = &claim.expr;
         let is_goal = |state: usize| claim.holds.get(state).is_none_or(|it| it.no.is_none());
-        let goes_on =
-            |step: &Step| self.search.actor(step) != Actor::User && step.from != step.to;
+        let goes_on = |step: &Step| self.search.actor(step) != Actor::User && step.from != step.to;
         let mut leads_on = vec![false; self.search.states.len()];
         let steps = self.search.steps.iter();
         steps.filter(|step| goes_on(step)).for_each(|step| leads_on[step.from] = true);
