@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["store"],
     &["project"],
-    &["run", "explore"],
+    &["run", "check"],
     &["scenario"],
     &["lint", "preview", "diagram", "hook", "demo"],
     &["doctor", "view"],

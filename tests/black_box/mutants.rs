@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
+use taskie::check::conditions::Limits;
 use taskie::diagnostic::code::{Code, Stage};
 use taskie::diagnostic::flaw::Flaw;
-use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
 
 use crate::support::{cases, chart_files, temporary, write_chart};
@@ -348,8 +348,8 @@ fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, Str
     // Tests run in the folder of the root chart.
     let templates =
         |folders: &[String]| Templates::folders(folders.iter().map(PathBuf::from).collect());
-    let caps = is_explored.then(Caps::default);
-    let flaws = taskie::lint::run(origin, chart, templates, caps.as_ref()).flaws;
+    let limits = is_explored.then(Limits::default);
+    let flaws = taskie::lint::run(origin, chart, templates, limits.as_ref()).flaws;
     let place = |flaw: &Flaw| {
         let (file, text) = flaw.source(origin, chart);
         let line = flaw.position(text).0;

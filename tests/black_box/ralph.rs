@@ -32,17 +32,9 @@ fn begun() -> Project {
 }
 
 #[test]
-fn it_is_proved() {
-    let ran = Project::empty().run(&["check-chart", "--format=json", CHART]);
-    assert_eq!(ran.err(), (0, ""));
-    let explored = &ran.json()["charts"][0]["explored"];
-    assert_eq!(explored["complete"], true);
-    let properties = explored["properties"].as_array().unwrap();
-    for property in properties {
-        assert_eq!(property["verdict"], "proved", "{property}");
-    }
-    let bound = "at most 20 where config.iterations is 20, 3 where config.iterations is 3, 2 where config.iterations is 2, 1 where config.iterations is 1";
-    assert!(properties.iter().any(|property| property["detail"] == bound));
+fn nothing_is_found_in_it() {
+    let ran = Project::empty().run(&["check-chart", "--format=concise", CHART]);
+    assert_eq!(ran.all(), (0, "", ""));
 }
 
 /// Each property can be refuted: it depends on parts of rules.

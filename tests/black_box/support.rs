@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use rustix::fs::StatVfsMountFlags;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use taskie::explore::Caps;
+use taskie::check::conditions::Limits;
 use taskie::expr::templates::Templates;
 use taskie::lint::report::Format;
 
@@ -569,9 +569,9 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
         Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
     // How long it takes depends on the machine.
-    let caps = Caps { time: Duration::from_secs(600), ..Caps::default() };
-    let checked = taskie::lint::run(origin, chart, templates, Some(&caps));
-    serde_json::from_str(&Format::Json.render(&[checked], false)).unwrap()
+    let limits = Limits { time: Duration::from_secs(600), ..Limits::default() };
+    let checked = taskie::lint::run(origin, chart, templates, Some(&limits));
+    serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
 }
 
 /// Returns the cases of a test: the list with its name in `tests/cases`, in the file of its module. They are never freed,

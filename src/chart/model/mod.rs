@@ -108,7 +108,7 @@ pub struct Source {
     /// Lists of findings: `checks.NAME`.
     #[serde(default)]
     pub checks: Part<IndexMap<String, Vec<Check>>>,
-    /// Claims for the model checker to prove.
+    /// Claims about every state, for `check-chart`.
     #[serde(default)]
     pub properties: Part<Vec<Property>>,
 }

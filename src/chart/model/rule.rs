@@ -238,7 +238,7 @@ pub struct Check {
     pub say: Text,
 }
 
-/// A property for the model checker: exactly one of `always`, `never`, `reachable`, `eventually`.
+/// A property for `check-chart`: exactly one of `always`, `never`, `reachable`, `eventually`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Property {

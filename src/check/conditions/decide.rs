@@ -63,6 +63,9 @@ pub(super) type Way = (Done, Vec<(Term, bool)>);
 /// What the settings must be, and what was asked.
 type Variant = (Facts, Vec<(Term, bool)>);
 
+/// A course that goes on, with what it has done and what was asked on it.
+type Going = ((Course, Done), Vec<(Term, bool)>);
+
 type Open<K> = IndexMap<K, Vec<(Term, bool)>, FxBuildHasher>;
 
 /// At which names the later parts of an event look.
@@ -107,10 +110,10 @@ impl Decider {
         let (list, rules) = rules_of(&chart, trigger);
         let (mut looked, mut count) = (0, 0);
         let mut ended: Open<Done> = Open::default();
-        let mut open: Open<(Course, Done)> = Open::default();
-        open.insert((begin, Done::default()), Vec::new());
+        let mut open = vec![((begin, Done::default()), Vec::new())];
         for part in 0..=rules.len() {
-            let later = self.later(trigger, part);
+            let mut further = Vec::new();
+            let mut is_same = true;
             for ((course, done), asked) in std::mem::take(&mut open) {
                 let mut answers = Answers::default();
                 loop {
@@ -124,17 +127,16 @@ impl Decider {
                             false
                         }
                     };
-                    let Event { path, mut done, is_over, .. } = event;
+                    let Event { path, done: after, is_over, .. } = event;
                     looked |= path.looked;
                     count += 1;
-                    let all = [&asked, path.asked.as_slice()].concat();
-                    let mut course = path.course;
-                    if !is_refused && (is_over || done.failure.is_some() || part == rules.len()) {
-                        self.finish(&course, &mut done);
-                        keep_shortest(&mut ended, done, all);
+                    let is_untouched = path.asked.is_empty() && after.fired.len() == done.fired.len();
+                    is_same &= is_untouched && path.course.facts == course.facts;
+                    let all = [asked.as_slice(), &path.asked].concat();
+                    if is_over || after.failure.is_some() {
+                        keep_shortest(&mut ended, self.finished(&path.course, after), all);
                     } else if !is_refused {
-                        self.forget(&mut course, &later);
-                        keep_shortest(&mut open, (course, done), all);
+                        further.push(((path.course, after), all));
                     }
                     if count > PATHS {
                         self.cut.insert(trigger.to_string());
@@ -144,16 +146,30 @@ impl Decider {
                     }
                 }
             }
-            open = self.merged(open, &later);
+            open = match is_same {
+                true => further,
+                false => {
+                    let later = self.later(trigger, part);
+                    self.merged(further, &later)
+                }
+            };
+        }
+        for ((course, done), asked) in open {
+            keep_shortest(&mut ended, self.finished(&course, done), asked);
         }
         (self.without_settings_that_make_no_difference(ended), looked)
     }
 
     /// Returns courses as few as possible: those that differ only in settings at which no later part looks, and that these
     /// together leave no choice, are one.
-    fn merged(&mut self, open: Open<(Course, Done)>, later: &Later) -> Open<(Course, Done)> {
-        let mut groups: IndexMap<(Course, Done), Vec<Variant>, FxBuildHasher> = IndexMap::default();
+    fn merged(&mut self, open: Vec<Going>, later: &Later) -> Vec<Going> {
+        let mut alike: Open<(Course, Done)> = Open::default();
         for ((mut course, done), asked) in open {
+            self.forget(&mut course, later);
+            keep_shortest(&mut alike, (course, done), asked);
+        }
+        let mut groups: IndexMap<(Course, Done), Vec<Variant>, FxBuildHasher> = IndexMap::default();
+        for ((mut course, done), asked) in alike {
             let mut facts = std::mem::take(&mut course.facts);
             let settings = facts.take(|term| {
                 let names = self.program.terms.names(term);
@@ -161,17 +177,17 @@ impl Decider {
                     later.names.contains(name)
                         || later.checks.iter().any(|(_, behind)| behind.contains(name))
                 };
-                self.is_setting(term) && !names.iter().any(is_later)
+                self.program.terms.is_setting(term) && !names.iter().any(is_later)
             });
             course.facts = facts;
             groups.entry((course, done)).or_default().push((settings, asked));
         }
-        let mut merged = Open::default();
+        let mut merged = Vec::new();
         for ((course, done), variants) in groups {
             for (settings, asked) in self.fewest(variants) {
                 let mut course = course.clone();
                 course.facts.join(&settings);
-                merged.insert((course, done.clone()), asked);
+                merged.push(((course, done.clone()), asked));
             }
         }
         merged
@@ -231,7 +247,7 @@ impl Decider {
     }
 
     /// Writes down what of the course matters to others.
-    fn finish(&mut self, course: &Course, done: &mut Done) {
+    fn finished(&mut self, course: &Course, mut done: Done) -> Done {
         let assigned: BTreeSet<usize> = done.assigned.iter().map(|(at, _)| *at).collect();
         done.assigned = assigned.into_iter().map(|at| (at, course.fields[at])).collect();
         let active = course.facts.get(self.active);
@@ -239,7 +255,8 @@ impl Decider {
         let times = course.facts.get(self.gate_times);
         done.is_early_gate = times.is_some_and(|fact| fact.most.is_some());
         done.settings = course.facts.clone();
-        done.settings.retain(|term| self.is_setting(term));
+        done.settings.retain(|term| self.program.terms.is_setting(term));
+        done
     }
 
     /// Forgets what no later part looks at.
@@ -254,16 +271,9 @@ impl Decider {
             let is_later = |name: &u32| {
                 later.names.contains(name) || open.iter().any(|behind| behind.contains(name))
             };
-            is_watched || names.iter().any(is_later) || self.is_setting(term)
+            is_watched || names.iter().any(is_later) || self.program.terms.is_setting(term)
         });
         course.facts = facts;
-    }
-
-    /// Returns whether a term turns on settings alone.
-    fn is_setting(&mut self, term: Term) -> bool {
-        let terms = &mut self.program.terms;
-        let names = terms.names(term);
-        !names.is_empty() && names.iter().all(|name| terms.name_text(*name).starts_with("config."))
     }
 
     /// Returns the names at which the parts of an event from this one on look.

@@ -28,18 +28,7 @@ use search::Search;
 
 /// Follows `chart`, whose expressions have been checked.
 pub fn follow(chart: &Arc<Chart>, limits: &Limits) -> Report {
-    let begun = std::time::Instant::now();
     let mut search = Search::of(chart, limits);
-    if std::env::var_os("DBG").is_some() {
-        eprintln!(
-            "DBG searched {} states {} steps {} ways {:?}",
-            search.states.len(),
-            search.steps.len(),
-            search.ways.len(),
-            begun.elapsed()
-        );
-        search.dbg();
-    }
     let mut report = Report::default();
     judge::judge(&mut search, &mut report);
     report.states = search.looked_at;

@@ -59,8 +59,8 @@ impl Path<'_> {
             ("review", "worst", _) => Some(NULL),
             ("review", "n", _) if !is_gate => Some(self.program.terms.known(n)),
             ("review", "n", _) => Some(self.program.terms.known(0)),
-            ("review", "shown", _) if outcome.is_none() || is_gate => Some(FALSE),
-            ("review", "findings" | "ran" | "unrun", _) if !ran => {
+            ("review", "ran", _) if !ran => Some(FALSE),
+            ("review", "findings", _) if !ran => {
                 Some(self.program.terms.known(json!([])))
             }
             ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),

@@ -230,18 +230,6 @@ impl Search {
         ways
     }
 
-    pub(super) fn dbg(&self) {
-        for (at, memo) in self.memo.iter().enumerate() {
-            let n: usize = memo.0.iter().map(|m| m.1.len()).sum();
-            if n > 60 {
-                eprintln!(
-                    "DBG {} {n} keys, masks {:?}",
-                    self.events[at].0,
-                    memo.0.iter().map(|m| (format!("{:b}", m.0), m.1.len())).collect::<Vec<_>>()
-                );
-            }
-        }
-    }
     pub(super) fn done(&self, step: &Step) -> &Done {
         &self.ways[step.way].0
     }

@@ -87,6 +87,7 @@ pub(super) struct Terms {
     kinds: FxHashMap<Term, Rc<Type>>,
     constants: FxHashMap<Term, Option<Term>>,
     names: FxHashMap<Term, Rc<Vec<u32>>>,
+    settings: FxHashMap<Term, bool>,
     /// The names that terms look at, by their numbers.
     all_names: IndexSet<String, FxBuildHasher>,
 }
@@ -100,6 +101,7 @@ impl Terms {
             kinds: FxHashMap::default(),
             constants: FxHashMap::default(),
             names: FxHashMap::default(),
+            settings: FxHashMap::default(),
             all_names: IndexSet::default(),
         };
         terms.of(Node::Some);
@@ -203,6 +205,18 @@ impl Terms {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether a term turns on settings alone.
+    pub(super) fn is_setting(&mut self, term: Term) -> bool {
+        if let Some(known) = self.settings.get(&term) {
+            return *known;
+        }
+        let names = self.names(term);
+        let mut texts = names.iter().map(|name| self.name_text(*name));
+        let is_setting = !names.is_empty() && texts.all(|name| name.starts_with("config."));
+        self.settings.insert(term, is_setting);
+        is_setting
     }
 
     /// Returns whether a term says whether a list of checks finds something.

@@ -17,23 +17,12 @@ use crate::diagnostic::toml::{Segment, at, steps};
 /// Looks at everything that was found, and adds to the report what is wrong.
 pub(super) fn judge(search: &mut Search, report: &mut Report) {
     let absent = coverage::absent_of(search);
-    let dbg = |what: &str, begun: std::time::Instant| {
-        if std::env::var_os("DBG").is_some() {
-            eprintln!("DBG {what} {:?}", begun.elapsed());
-        }
-    };
-    let begun = std::time::Instant::now();
     let claims = properties::claims(search);
-    dbg("claims", begun);
     let judge = Judge { chart: &search.chart, search, graph: Graph::of(search) };
     let mut findings = judge.failures();
-    dbg("failures", begun);
     findings.extend(judge.ends());
-    dbg("ends", begun);
     let bounded = judge.cycles(&mut findings);
-    dbg("cycles", begun);
     findings.extend(judge.blocks());
-    dbg("blocks", begun);
     findings.extend(claims.iter().filter_map(|claim| judge.property(claim)));
     // What was not seen may be there where the search was cut off.
     let is_whole = search.cut.is_none();
