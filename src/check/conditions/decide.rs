@@ -128,15 +128,16 @@ impl Decider {
                         }
                     };
                     let Event { path, done: after, is_over, .. } = event;
-                    looked |= path.looked;
+                    let Path { course: reached, asked: more, looked: fields, .. } = path;
+                    looked |= fields;
                     count += 1;
-                    let is_untouched = path.asked.is_empty() && after.fired.len() == done.fired.len();
-                    is_same &= is_untouched && path.course.facts == course.facts;
-                    let all = [asked.as_slice(), &path.asked].concat();
+                    let is_untouched = more.is_empty() && after.fired.len() == done.fired.len();
+                    is_same &= is_untouched && reached.facts == course.facts;
+                    let all = [asked.as_slice(), &more].concat();
                     if is_over || after.failure.is_some() {
-                        keep_shortest(&mut ended, self.finished(&path.course, after), all);
+                        keep_shortest(&mut ended, self.finished(&reached, after), all);
                     } else if !is_refused {
-                        further.push(((path.course, after), all));
+                        further.push(((reached, after), all));
                     }
                     if count > PATHS {
                         self.cut.insert(trigger.to_string());

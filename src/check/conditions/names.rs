@@ -60,9 +60,7 @@ impl Path<'_> {
             ("review", "n", _) if !is_gate => Some(self.program.terms.known(n)),
             ("review", "n", _) => Some(self.program.terms.known(0)),
             ("review", "ran", _) if !ran => Some(FALSE),
-            ("review", "findings", _) if !ran => {
-                Some(self.program.terms.known(json!([])))
-            }
+            ("review", "findings", _) if !ran => Some(self.program.terms.known(json!([]))),
             ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),
             ("review", "until", _) if ran => Some(NULL),
             _ => None,

@@ -1,1 +1,267 @@
-//! placeholder
+//! The control flow of decisions exists twice: each step that [`decide`] makes in a world of files is one of the ways that
+//! an event can go over terms, with the same rules fired and the same assignments.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::decide::{Decider, Done};
+use super::evaluate::Course;
+use super::term::{Node, SOME, Term};
+use crate::chart::choice::CHARTS;
+use crate::chart::model::FieldType;
+use crate::chart::{Chart, RowShape, load};
+use crate::engine::context::{Context, initial};
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::engine::possible_world::{Disk, PossibleWorld, event};
+use crate::engine::world::World;
+use crate::expr::templates::Templates;
+use crate::reviewer::finding::Found;
+
+/// Numbers at random, the same for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+
+    fn pick<'p, T>(&mut self, pool: &'p [T]) -> &'p T {
+        &pool[self.below(pool.len())]
+    }
+}
+
+/// A word of those that charts and files are made of here.
+fn word(random: &mut Random) -> String {
+    (*random.pick(&["1", "2", "alpha", "done", "pending", "Overview"])).to_owned()
+}
+
+/// Lays out the files that a chart looks at, or some of them.
+fn disk(random: &mut Random, chart: &Chart, context: &Context) -> Disk {
+    let mut disk = Disk { now: "20260101T000000".to_owned(), ..Disk::default() };
+    let part = |hole: &str| match context.get(hole) {
+        Some(Json::String(text)) => Ok(text.clone()),
+        Some(Json::Number(number)) => Ok(number.to_string()),
+        _ => Err(()),
+    };
+    for name in ["plan.md", "tasks.md", "task-1.md", "text.md", "notes.md", "chapter-1.md"] {
+        if random.below(3) > 0 {
+            disk.files.insert(name.to_owned(), (format!("# {name}\n"), 1));
+        }
+    }
+    for table in chart.tables.values() {
+        let Ok(file) = table.file.render(part) else { continue };
+        let RowShape::Columns(columns) = &table.rows else { continue };
+        let heads: Vec<&str> = columns.values().map(|names| names[0].as_str()).collect();
+        let mut text = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
+        for _ in 0..random.below(3) {
+            let cells: Vec<String> = heads.iter().map(|_| word(random)).collect();
+            text += &format!("| {} |\n", cells.join(" | "));
+        }
+        if random.below(4) > 0 {
+            disk.files.insert(file, (text, 1));
+        }
+    }
+    for cycle in chart.cycles.values() {
+        let n = context.get(&cycle.count).and_then(Json::as_i64).unwrap_or(0);
+        for (pattern, at) in [(&cycle.review, 2), (&cycle.answer, 3)] {
+            let name = cycle.file_name(pattern, &n.to_string(), part);
+            if let (Ok(name), true) = (name, random.below(4) > 0) {
+                disk.files.insert(name, (String::new(), at));
+            }
+        }
+    }
+    for (name, field) in &chart.config {
+        let value = match field.kind {
+            FieldType::Boolean => json!(random.below(2) == 0),
+            FieldType::Integer => json!(random.below(4)),
+            _ => continue,
+        };
+        if random.below(6) == 0 && field.accepts(&chart.phases, &value).is_ok() {
+            disk.config.insert(name.clone(), value);
+        }
+    }
+    disk.stalled = random.below(8) == 0;
+    disk.dirty = random.below(3) == 0;
+    disk.postponed = (random.below(12) == 0).then(|| "18:23 UTC".to_owned());
+    disk
+}
+
+fn happening(random: &mut Random, chart: &Chart, is_active: bool) -> Event {
+    let hooks: Vec<&String> =
+        chart.on.keys().filter(|name| !matches!(name.as_str(), "enter" | "run")).collect();
+    let phases: Vec<&String> = chart.phases.keys().collect();
+    let commands: Vec<&String> = chart.commands.keys().collect();
+    let mut fields = Map::new();
+    fields.insert("stop_hook_active".to_owned(), json!(is_active));
+    fields.insert("last_assistant_message".to_owned(), json!(word(random)));
+    let mut happening = match random.below(8) {
+        0..4 => event(Trigger::Hook("Stop".to_owned()), fields),
+        4 => event(Trigger::Hook((*random.pick(&hooks)).clone()), fields),
+        6 if !commands.is_empty() => {
+            event(Trigger::Command((*random.pick(&commands)).clone()), Map::new())
+        }
+        _ => {
+            let phase = (*random.pick(&phases)).clone();
+            event(Trigger::Enter { phase, force: false }, Map::new())
+        }
+    };
+    happening.session = Some("s1".to_owned());
+    for (name, arg) in &chart.args {
+        let value = match arg.of.kind {
+            FieldType::Boolean => json!(random.below(2) == 0),
+            FieldType::Integer => json!(random.below(4)),
+            _ => json!(word(random)),
+        };
+        if arg.default.is_none() || random.below(2) == 0 {
+            happening.args.insert(name.clone(), value);
+        }
+    }
+    happening
+}
+
+fn outcome(random: &mut Random, chart: &Chart, invocation: &str) -> Outcome {
+    match random.below(8) {
+        0 => Outcome::Failed("it crashed".to_owned()),
+        1 => Outcome::Ran { verdict: None, found: Found::default() },
+        2 if chart.gates.is_some() => Outcome::Gate(FailedGate {
+            command: "make".to_owned(),
+            why: "exited with code 1".to_owned(),
+            output: String::new(),
+            times: 1 + random.below(5) as u64,
+        }),
+        _ => Outcome::Ran {
+            verdict: Some(random.pick(&chart.invoke[invocation].verdicts).clone()),
+            found: Found::default(),
+        },
+    }
+}
+
+/// Returns a value as a state over terms holds it.
+fn abstracted(decider: &mut Decider, at: usize, value: &Json) -> Term {
+    let chart = Arc::clone(&decider.program.chart);
+    let field = &chart.context[at];
+    let is_free = field.one_of.is_none() && field.kind == FieldType::String;
+    let is_minded = *value == json!("") && decider.program.minds_empty[at];
+    match value {
+        Json::Array(_) => SOME,
+        Json::String(_) if is_free && !is_minded => SOME,
+        value => decider.program.terms.known(value.clone()),
+    }
+}
+
+/// Returns why a way is not what was decided.
+fn differs(decider: &mut Decider, done: &Done, decision: &Decision) -> Option<String> {
+    let fired: Vec<&str> =
+        done.fired.iter().map(|place| decider.places[*place as usize].as_str()).collect();
+    let real: Vec<&str> = decision.fired.iter().map(|fired| fired.place.as_str()).collect();
+    if fired != real {
+        return Some(format!("fires {fired:?}, not {real:?}"));
+    }
+    let chart = Arc::clone(&decider.program.chart);
+    let assigned: Vec<usize> = done.assigned.iter().map(|(at, _)| *at).collect();
+    let mut patched: Vec<usize> =
+        decision.patch.keys().filter_map(|name| chart.context.get_index_of(name)).collect();
+    patched.sort_unstable();
+    if assigned != patched {
+        return Some(format!("assigns {assigned:?}, not {patched:?}"));
+    }
+    done.assigned.iter().find_map(|(at, term)| {
+        let (name, field) = chart.context.get_index(*at).unwrap();
+        let real = &decision.patch[name];
+        let expected = abstracted(decider, *at, real);
+        let own = decider.program.terms.of(Node::Field(*at));
+        let is_tried = |number: i64| decider.program.numbers.tried(own, field).contains(&number);
+        let is_beyond = real.as_i64().is_some_and(|number| !is_tried(number));
+        (*term != expected && !is_beyond)
+            .then(|| format!("{name} becomes {}, not {real}", decider.program.terms.text(*term)))
+    })
+}
+
+/// Walks through a chart, and compares each step.
+fn walk(chart: &Arc<Chart>, seed: u64, steps: usize) -> usize {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut decider = Decider::of(chart);
+    let (mut context, mut started, mut is_active) = (initial(chart), false, false);
+    let mut compared = 0;
+    for _ in 0..steps {
+        let disk = disk(&mut random, chart, &context);
+        let event = happening(&mut random, chart, is_active);
+        let world: Arc<dyn World> = Arc::new(PossibleWorld {
+            chart: Arc::clone(chart),
+            context: context.clone(),
+            started,
+            disk,
+        });
+        let mut step = decide(chart, &world, &event, None);
+        if let Ok(Step::Invoke(invocation)) = &step {
+            let outcome = outcome(&mut random, chart, &invocation.name);
+            let ended = Ended::new((**invocation).clone(), outcome);
+            step = decide(chart, &world, &event, Some(ended));
+        }
+        let Ok(Step::Done(decision)) = step else { continue };
+        if matches!(decision.answer, Answer::Refuse(_)) || decision.is_set_aside() {
+            continue;
+        }
+        let fields: Vec<Term> = context
+            .values()
+            .enumerate()
+            .map(|(at, value)| abstracted(&mut decider, at, value))
+            .collect();
+        let (ways, _) = decider.ways(&event.trigger, Course::new(&fields, started));
+        let why: Vec<String> = ways
+            .iter()
+            .map(|(done, _)| differs(&mut decider, done, &decision).unwrap_or_default())
+            .collect();
+        assert!(
+            why.iter().any(String::is_empty),
+            "{}: no way of {} in {context:?} is what was decided: {:?} {:?}\n{}",
+            chart.id,
+            event.trigger,
+            decision.fired,
+            decision.patch,
+            why.join("\n")
+        );
+        compared += 1;
+        context.extend(decision.patch.clone());
+        started |= !decision.patch.is_empty();
+        is_active = matches!(decision.answer, Answer::Block(_));
+        if chart.is_final(context[&chart.state].as_str().unwrap_or_default()) {
+            (context, started) = (initial(chart), false);
+        }
+    }
+    compared
+}
+
+fn base() -> Arc<Chart> {
+    let templates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/charts/templates");
+    let text = include_str!("../../../tests/charts/base.toml");
+    Arc::new(load::from_text("base.toml", text, Templates::folders(vec![templates])).unwrap())
+}
+
+#[test]
+fn nothing_is_found_in_charts_that_are_right() {
+    for chart in [base(), CHARTS[1].load().unwrap()] {
+        let report = super::follow(&chart, &super::Limits::default());
+        let found: Vec<&String> = report.findings.iter().map(|it| &it.message).collect();
+        assert_eq!((found, &report.cut), (Vec::new(), &None), "{}", chart.id);
+    }
+}
+
+#[test]
+fn each_step_of_a_walk_is_a_way_over_terms() {
+    let shipped = CHARTS.iter().map(|chart| chart.load().unwrap());
+    let charts: Vec<Arc<Chart>> = shipped.chain([base()]).collect();
+    for chart in &charts {
+        let compared: usize = (1..4).map(|seed| walk(chart, seed, 60)).sum();
+        assert!(compared > 40, "{}: {compared}", chart.id);
+    }
+}
