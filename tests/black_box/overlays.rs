@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::expected::plan_in;
 use crate::support::{Project, Reviewer, allowed, report, script};

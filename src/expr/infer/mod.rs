@@ -93,12 +93,6 @@ fn has_braces(source: &str) -> bool {
     source.starts_with("{{") && source.ends_with("}}")
 }
 
-/// Returns the syntax tree of an expression; `None` if it is too long or wrong, which is reported elsewhere.
-fn parsed(source: &str) -> Option<Expr<'_>> {
-    let is_short = source.len() <= MAX_LENGTH;
-    is_short.then(|| parse_expr(source).ok()).flatten()
-}
-
 /// Returns what is wrong with a condition, its type included.
 pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let (kind, mut problems) = expression(source, scope);
@@ -143,8 +137,6 @@ struct Infer<'s> {
     sources: Vec<String>,
     /// The dotted names that are not none where the walk is, because a condition has asked.
     not_none: Vec<String>,
-    /// How many names' meanings are being looked into.
-    meanings: usize,
 }
 
 impl<'s> Infer<'s> {
@@ -157,7 +149,6 @@ impl<'s> Infer<'s> {
             included: 0,
             sources: Vec::new(),
             not_none: Vec::new(),
-            meanings: 0,
         }
     }
 
