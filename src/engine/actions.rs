@@ -100,7 +100,7 @@ impl Plan<'_> {
 
     /// Returns the path that a text evaluates to, which must be inside the home.
     fn path(&self, place: &str, key: &str, text: &Text, root: &Value) -> Result<String, Fault> {
-        let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
+        let path = self.names.strict_text(format_args!("{place}.{key}"), text, root)?;
         // A home in a git directory outside the work tree is absolute.
         let home = &self.names.chart.scope.home;
         let below = path.strip_prefix(home).and_then(|path| path.strip_prefix('/'));

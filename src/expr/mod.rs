@@ -120,6 +120,8 @@ pub struct Expressions {
     few: Prepared,
     /// Knows all functions.
     all: OnceLock<Prepared>,
+    /// The same, but none cannot be shown.
+    strict: OnceLock<Prepared>,
 }
 
 self_cell! {
@@ -175,7 +177,7 @@ impl Expressions {
         few.add_filter("map", minijinja::filters::map);
         few.add_test("none", minijinja::tests::is_none);
         let few = prepared(few, &templates);
-        Self { templates, few, all: OnceLock::new() }
+        Self { templates, few, all: OnceLock::new(), strict: OnceLock::new() }
     }
 
     /// Returns the result of `evaluate` with the few functions, or with all of them if it needs another.
@@ -253,11 +255,26 @@ impl Expressions {
         if !has_holes(&text.0) {
             return Ok(text.0.clone());
         }
-        let render = |env: &Prepared| {
-            let env = env.borrow_owner();
-            env.template_from_named_str("text", &text.0)?.render(names)
+        self.with(&text.0, |env| fill(env, text, names))
+    }
+
+    /// Returns the same for a reviewer, or as the name of a file: none is an error there, not a word.
+    pub fn strict_text(&self, text: &Text, names: &Value) -> Result<String, ExprError> {
+        if !has_holes(&text.0) {
+            return Ok(text.0.clone());
+        }
+        let strict = || {
+            let mut env = Environment::new();
+            env.set_formatter(|out, state, value| {
+                if value.is_none() {
+                    return Err(minijinja::Error::new(ErrorKind::InvalidOperation, NONE_SHOWN));
+                }
+                minijinja::escape_formatter(out, state, value)
+            });
+            prepared(env, &self.templates)
         };
-        self.with(&text.0, render).map(|text| text.trim_end().to_owned())
+        let filled = fill(self.strict.get_or_init(strict), text, names);
+        filled.map_err(|error| explain(&text.0, &error))
     }
 
     /// Renders a template on its own, like a text that includes only this template.
@@ -299,6 +316,12 @@ impl Expressions {
     }
 }
 
+/// Returns a text with its holes filled.
+fn fill(env: &Prepared, text: &Text, names: &Value) -> Result<String, minijinja::Error> {
+    let filled = env.borrow_owner().template_from_named_str("text", &text.0)?.render(names)?;
+    Ok(filled.trim_end().to_owned())
+}
+
 /// Returns an environment with what all charts share.
 fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
     let templates = templates.clone();
@@ -306,12 +329,6 @@ fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_debug(true);
     env.set_fuel(Some(STEPS * MILLION));
-    env.set_formatter(|out, state, value| {
-        if value.is_none() {
-            return Err(minijinja::Error::new(ErrorKind::InvalidOperation, NONE_SHOWN));
-        }
-        minijinja::escape_formatter(out, state, value)
-    });
     env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
     env.add_filter("after", after);
     env.add_filter("brief", brief);
@@ -343,7 +360,7 @@ pub fn single_expression(text: &str) -> Option<&str> {
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
-/// Returns the value of `source` as a text shows it.
+/// Returns the value of `source` as a prompt shows it.
 pub fn shown(source: &str, value: &Value) -> Result<String, ExprError> {
     if value.is_none() {
         return Err(ExprError::new(source, NONE_SHOWN.to_owned()));

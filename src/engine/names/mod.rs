@@ -49,7 +49,7 @@ use super::world::{Source, World};
 use crate::chart::Chart;
 use crate::chart::model::{Check, FieldType};
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::{self, ExprError, Expressions, MAX_DEPTH};
+use crate::expr::{self, ExprError, Expressions, MAX_DEPTH, single_expression};
 use crate::hash::IndexMap;
 use crate::host::events::PROSE;
 
@@ -193,6 +193,16 @@ impl Names {
         self.expressions.text(text, root).map_err(Fault::at(place))
     }
 
+    /// Renders the name of a file.
+    pub(in crate::engine) fn strict_text(
+        &self,
+        place: impl fmt::Display,
+        text: &Text,
+        root: &Value,
+    ) -> Result<String, Fault> {
+        self.expressions.strict_text(text, root).map_err(Fault::at(place))
+    }
+
     /// Returns the arguments that a text stands for: an expression that is a list, one for each item.
     pub fn words(
         &self,
@@ -207,7 +217,7 @@ impl Names {
                 let items = value.try_iter().into_iter().flatten();
                 return items.map(|item| expr::shown(&text.0, &item)).collect();
             }
-            Ok(vec![self.expressions.text(text, root)?])
+            Ok(vec![self.expressions.strict_text(text, root)?])
         };
         words().map_err(Fault::at(place))
     }
