@@ -49,7 +49,7 @@ use super::world::{Source, World};
 use crate::chart::Chart;
 use crate::chart::model::{Check, FieldType};
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::{self, ExprError, Expressions, MAX_DEPTH, single_expression};
+use crate::expr::{self, ExprError, Expressions, MAX_DEPTH};
 use crate::hash::IndexMap;
 use crate::host::events::PROSE;
 
