@@ -79,13 +79,15 @@ fn disk(random: &mut Random, chart: &Chart, context: &Context) -> Disk {
             }
         }
     }
+    // Settings are small.
     for (name, field) in &chart.config {
+        let least = field.minimum.unwrap_or(0).max(0);
         let value = match field.kind {
             FieldType::Boolean => json!(random.below(2) == 0),
-            FieldType::Integer => json!(random.below(4)),
+            FieldType::Integer => json!(least + i64::try_from(random.below(3)).unwrap()),
             _ => continue,
         };
-        if random.below(6) == 0 && field.accepts(&chart.phases, &value).is_ok() {
+        if field.accepts(&chart.phases, &value).is_ok() {
             disk.config.insert(name.clone(), value);
         }
     }
