@@ -1,6 +1,6 @@
 //! Files as values for expressions: the records of a set of files, the rows of a table.
 //!
-//! Nothing is read here: the shell passes what is on the disk, and the model checker what could be there.
+//! Nothing is read here: the shell passes what is on the disk, and a scenario what it says.
 
 use std::path::Path;
 

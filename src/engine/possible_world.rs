@@ -1,6 +1,6 @@
 //! A world whose files are in memory: what a disk, an event and a user could really bring.
 //!
-//! Here the model checker replays a counterexample before it reports it, and a scenario is played: the sets of files, the tables and the checks come
+//! Here a scenario is played: the sets of files, the tables and the checks come
 //! from the same files, by the same code that reads the disk.
 
 use std::collections::BTreeMap;

@@ -199,14 +199,14 @@ fn the_cost_is_counted_right() {
 }
 
 #[test]
-fn the_loop_the_message_and_the_proof_are_true() {
+fn the_loop_the_message_and_the_bound_are_true() {
     let blocks = [texts(README, "text"), texts(CHART, "text")].concat();
-    let [picture, command, message, proof] = blocks.as_slice() else {
-        panic!("a picture of the loop, a command, a message, and a part of the proof")
+    let [picture, command, message, bound] = blocks.as_slice() else {
+        panic!("a picture of the loop, a command, a message, and what bounds the reviews")
     };
     let project = Project::valid();
-    let proved = compiled_in();
-    assert!(proved.contains(proof.as_str()), "{proved}");
+    let printed = compiled_in();
+    assert!(printed.contains(bound.as_str()), "{printed}");
     let plugin = root().join("plugin/taskie/commands");
     let words = picture.split_whitespace().chain(command.split_whitespace());
     for word in words.filter_map(|word| word.strip_prefix("/taskie:")) {

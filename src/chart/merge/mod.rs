@@ -1,7 +1,7 @@
 //! Merges charts: one is written over others (`extends`), and a cycle copies another (`copy`).
 //!
 //! The result is TOML again, made of pieces of the texts as they are written. So everything that reads a chart, from the
-//! schema to the model checker, sees one chart, and each place in it leads back to the file in which it is written
+//! schema to the checker, sees one chart, and each place in it leads back to the file in which it is written
 //! ([`Merged::origin`]). `build.rs` includes this module: the charts that are compiled in are merged when taskie is built.
 //!
 //! `layer` is a chart as it is written, `tree` a chart as it is read, `over` writes one tree over another, `write` makes TOML of the result.
