@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// How many seconds are taken by default at most; a build for debugging is that much slower.
+const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 120 };
+
 /// How far a chart is followed.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -22,7 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             states: 100_000,
-            time: Duration::from_secs(120),
+            time: Duration::from_secs(SECONDS),
             stop: Arc::default(),
             looked_at: Arc::default(),
         }
