@@ -675,7 +675,8 @@ fn nothing_is_found_in_ordinary_workflows() {
     let charts = paths.filter(|path| path.is_file() && !path.ends_with("demo.toml"));
     let charts: Vec<String> = charts.map(|path| path.to_str().unwrap().to_owned()).collect();
     assert_eq!(charts.len(), 12);
-    let mut command = Project::empty().command(["check-chart", "--format=concise"]);
+    let project = Project::empty();
+    let mut command = project.command(["check-chart", "--format=concise"]);
     let ran = Ran::of(command.args(&charts).output().unwrap());
     assert_eq!(ran.all(), (0, "", ""));
 }

@@ -95,7 +95,7 @@ fn a_counterexample_is_short_and_can_be_drawn() {
     insta::assert_snapshot!("counterexample-drawn", drawn);
     // Without a counterexample the chart is drawn, and nothing is marked.
     let ran = project.run(&["check-chart", "--diagram", "all.svg", "--max-states", "10"]);
-    assert_eq!(ran.err(), (0, ""));
+    assert_eq!(ran.err(), (1, ""));
     let drawn = fs::read_to_string(project.root.join("all.svg")).unwrap();
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/chart.svg");
     assert_eq!(drawn, fs::read_to_string(chart).unwrap());

@@ -129,8 +129,6 @@ const SETTINGS: &str = r#"{"models": ["opus§"], "reviewer": "claude", "gates": 
 const ANSWER: &str = r#"{"type": "result", "is_error": false, "total_cost_usd": 0.1, "result": "§", "structured_output":
     {"verdict": "FAIL", "findings": [{"severity": "major", "file": "src§", "line": 1, "title": "It is wrong §"}]}}"#;
 
-/// Where a report is written.
-
 /// Everything that prints something about a project.
 const COMMANDS: &[&[&str]] = &[
     &["hook", "stop"],

@@ -149,8 +149,7 @@ fn every_text_has_the_value_that_the_page_gives() {
         let value = expressions.literal(&literal, &assumed()).unwrap();
         assert_eq!(shown(&value), expected, "{source}");
     }
-    let error =
-        expressions.literal(&Literal::Text(Text("Task: {{ task }}".to_owned())), &assumed());
+    let error = expressions.strict_text(&Text("Task: {{ task }}".to_owned()), &assumed());
     let message = "`Task: {{ task }}`: this is none, which a text cannot show: ask first, `{% if … is not none %}`";
     assert_eq!(error.unwrap_err().to_string(), message);
 }

@@ -100,7 +100,8 @@ fn no_result_overwrites_a_file() {
             assert_eq!(fs::read_to_string(&kept).ok().as_deref(), is_there.then_some("mine"));
         }
         let ran = project.run(&[command, &["link.svg", "--force"]].concat());
-        assert_eq!(ran.err(), (0, ""));
+        // What was not explored may be wrong.
+        assert_eq!(ran.err(), (i32::from(command[0] == "check-chart"), ""));
         assert!(fs::read_to_string(&kept).unwrap().len() > 100);
         assert!(link.is_symlink());
     }

@@ -12,6 +12,7 @@ mod facts;
 mod graph;
 mod judge;
 mod limits;
+mod named_numbers;
 mod names;
 mod numbers;
 mod read;

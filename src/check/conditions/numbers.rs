@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::read::Program;
-use super::term::{Node, Term};
-use crate::chart::model::{Field, FieldType};
+use super::term::Term;
+use crate::chart::model::Field;
 
 /// A greater number is tried only if a field can have it by itself.
-const LARGE: i64 = 1_000;
+pub(super) const LARGE: i64 = 1_000;
 
 /// The numbers beside each field and setting: those of what is compared with each other are the same.
 #[derive(Debug, Default)]
@@ -21,61 +20,18 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn of(program: &mut Program) -> Self {
-        let mut numbers = Self::default();
-        for (at, value) in program.assigned() {
-            let field = program.terms.of(Node::Field(at));
-            numbers.relate(program, &[field, value]);
+    /// Returns the group of a term, which is a new one if it has none.
+    fn group(&mut self, term: Term) -> usize {
+        let next = self.beside.len();
+        let group = *self.groups.entry(term).or_insert(next);
+        if group == next {
+            self.beside.push(BTreeSet::new());
         }
-        for term in program.everything() {
-            if let Node::Compare(_, a, b) = &*program.terms.node(term) {
-                numbers.relate(program, &[*a, *b]);
-            }
-        }
-        let chart = std::sync::Arc::clone(&program.chart);
-        for cycle in chart.cycles.values() {
-            let fields = [&cycle.count, &cycle.limit].map(|name| program.field(name));
-            numbers.relate(program, &fields);
-        }
-        let fields = chart.context.iter().enumerate().map(|(at, (_, it))| (Node::Field(at), it));
-        let settings = chart.config.iter();
-        let settings = settings.map(|(name, it)| (Node::Name(format!("config.{name}")), it));
-        for (node, field) in fields.chain(settings).filter(|it| it.1.kind == FieldType::Integer) {
-            let term = program.terms.of(node);
-            let setting = field.setting().map(|name| Node::Name(format!("config.{name}")));
-            let setting = setting.map(|setting| program.terms.of(setting));
-            numbers.relate(program, &[&[term], setting.as_slice()].concat());
-            let group = numbers.group(term);
-            let named = &mut numbers.beside[group];
-            let least = field.minimum.unwrap_or(0).max(0);
-            named.extend(least..=3.max(least + 1));
-            named.extend(field.maximum.filter(|most| *most < LARGE));
-            if matches!(&*program.terms.node(term), Node::Field(_)) {
-                named.extend(field.default.as_ref().and_then(|it| it.json().as_i64()));
-            }
-        }
-        numbers
+        group
     }
 
-    /// Makes what these terms contain one group.
-    fn relate(&mut self, program: &mut Program, terms: &[Term]) {
-        let mut open = terms.to_vec();
-        let (mut related, mut named) = (Vec::new(), BTreeSet::new());
-        while let Some(term) = open.pop() {
-            match &*program.terms.node(term) {
-                Node::Field(_) => related.push(term),
-                Node::Name(name) if name.starts_with("config.") => related.push(term),
-                Node::Name(name) if name == "review.n" => related.extend(program.counts(true)),
-                Node::Cycle(key) if key == "n" => related.extend(program.counts(true)),
-                Node::Cycle(key) if key == "limit" => related.extend(program.counts(false)),
-                Node::Known(value) => {
-                    let number = value.as_i64().filter(|number| number.abs() < LARGE);
-                    named.extend(number.into_iter().flat_map(|it| [it - 1, it, it + 1]));
-                }
-                Node::Compare(..) => {}
-                _ => open.extend(program.terms.parts(term)),
-            }
-        }
+    /// Makes the groups of these terms one, with more numbers beside it.
+    pub(super) fn join(&mut self, related: &[Term], mut named: BTreeSet<i64>) {
         let Some(first) = related.first().map(|term| self.group(*term)) else { return };
         for term in &related[1..] {
             let group = self.group(*term);
@@ -87,13 +43,10 @@ impl Numbers {
         self.beside[first].append(&mut named);
     }
 
-    fn group(&mut self, term: Term) -> usize {
-        let next = self.beside.len();
-        let group = *self.groups.entry(term).or_insert(next);
-        if group == next {
-            self.beside.push(BTreeSet::new());
-        }
-        group
+    /// Adds numbers beside a term.
+    pub(super) fn add(&mut self, term: Term, named: impl IntoIterator<Item = i64>) {
+        let group = self.group(term);
+        self.beside[group].extend(named);
     }
 
     /// Returns the numbers beside a field or a setting.
@@ -117,24 +70,5 @@ impl Numbers {
             Some(most) if most < LARGE => number,
             _ => number.clamp(-most, most),
         }
-    }
-}
-
-impl Program {
-    /// Returns a field of the context as a term.
-    pub(super) fn field(&mut self, name: &str) -> Term {
-        let node = match self.chart.context.get_index_of(name) {
-            Some(at) => Node::Field(at),
-            None => Node::Name(name.to_owned()),
-        };
-        self.terms.of(node)
-    }
-
-    /// Returns the fields that count the reviews of cycles, or that limit them.
-    fn counts(&mut self, is_count: bool) -> Vec<Term> {
-        let chart = std::sync::Arc::clone(&self.chart);
-        let cycles = chart.cycles.values();
-        let names = cycles.map(|cycle| if is_count { &cycle.count } else { &cycle.limit });
-        names.map(|name| self.field(name)).collect()
     }
 }

@@ -17,6 +17,9 @@ use crate::expr::syntax::parse_expr;
 use crate::expr::types::Type;
 use crate::expr::{has_holes, single_expression};
 
+/// What a name stands for is not looked into if it has more parts: names that refer to names can double at each level.
+const LARGEST: usize = 4_000;
+
 /// What a chart says, read.
 pub(super) struct Program {
     pub(super) chart: Arc<Chart>,
@@ -42,7 +45,7 @@ impl Program {
             minds_empty: Vec::new(),
             is_checked: Vec::new(),
         };
-        program.numbers = Numbers::of(&mut program);
+        program.numbers = program.find_numbers();
         program.minds_empty = program.fields_that_mind_empty();
         program.is_checked = program.fields_of_checks();
         program
@@ -293,11 +296,27 @@ impl Program {
         let open = self.terms.of(Node::Name(name.to_owned()));
         self.lets.insert(name.to_owned(), open);
         let mut term = self.expr(&expr.0, None);
+        if self.is_too_large(term) {
+            return open;
+        }
         if *self.terms.kind(open) == Type::Boolean && self.is_asked_as_a_whole(term) {
             term = self.terms.of(Node::Let(name.to_owned(), term));
         }
         self.lets.insert(name.to_owned(), term);
         term
+    }
+
+    /// Returns whether a term is larger, written out, than what is looked into.
+    fn is_too_large(&self, term: Term) -> bool {
+        let (mut open, mut seen) = (vec![term], 0);
+        while let Some(term) = open.pop() {
+            seen += 1;
+            if seen > LARGEST {
+                return true;
+            }
+            open.extend(self.terms.parts(term));
+        }
+        false
     }
 
     /// Returns whether a condition looks at several names, and at none of which something is known.

@@ -1,10 +1,11 @@
 //! The agent is let go: it is not blocked too often in a row, and not for nothing.
 
-use super::{Judge, path_of};
+use super::judgment::{Judge, path_of};
 use crate::check::conditions::facts::Facts;
 use crate::check::conditions::graph::Way;
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Step};
+use crate::check::conditions::term::Node;
 use crate::diagnostic::code::Code;
 use crate::host::hosts::BLOCKS;
 
@@ -12,7 +13,8 @@ impl Judge<'_> {
     /// Judges whether the agent is let go in the end.
     pub(super) fn blocks(&self) -> Option<Finding> {
         let idle = |step: &Step| match self.is_further_block(step) {
-            true => Some(true),
+            // Whoever answers a review does something.
+            true => (!self.is_answered(step)).then_some(true),
             false => self.is_aside(step).then_some(false),
         };
         if let Some(way) = self.graph.endless(idle) {
@@ -43,6 +45,13 @@ impl Judge<'_> {
     fn is_further_block(&self, step: &Step) -> bool {
         let done = self.search.done(step);
         done.blocks && done.active != Some(false) && !done.is_early_gate
+    }
+
+    /// Returns whether a step needs an answer to the last review.
+    fn is_answered(&self, step: &Step) -> bool {
+        let terms = &self.search.decider.program.terms;
+        let is_answer = |term| matches!(&*terms.node(term), Node::OfCycle(name, ..) if name == "cycle.answered");
+        self.search.ways[step.way].1.iter().any(|(term, is_so)| *is_so && is_answer(*term))
     }
 
     /// Returns a way on which more blocks follow each other than a host allows. The first may be the first in its turn.

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{absent, key_of_phase};
+use super::judgment::{absent, key_of_phase};
 use crate::chart::{Chart, Cycle};
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Search};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Judge, absent, invoking_rule, path_of};
+use super::judgment::{Judge, absent, invoking_rule, path_of};
 use crate::chart::Cycle;
 use crate::check::conditions::evaluate::Outcome;
 use crate::check::conditions::facts::Facts;

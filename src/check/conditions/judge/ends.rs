@@ -1,6 +1,6 @@
 //! There is an end, and a way to it from everywhere.
 
-use super::{Judge, key_of_phase};
+use super::judgment::{Judge, key_of_phase};
 use crate::check::conditions::graph::Lost;
 use crate::check::conditions::report::Finding;
 use crate::diagnostic::code::Code;

@@ -4,20 +4,20 @@ mod blocks;
 mod coverage;
 mod cycles;
 mod ends;
+mod judgment;
 mod properties;
 
-use super::facts::Facts;
-use super::graph::{Graph, Way};
-use super::report::{Finding, Report, tell};
-use super::search::{Search, Step};
-use crate::chart::Chart;
-use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Segment, at, steps};
+use self::coverage::absent_of;
+use self::judgment::Judge;
+use self::properties::claims;
+use super::graph::Graph;
+use super::report::Report;
+use super::search::Search;
 
 /// Looks at everything that was found, and adds to the report what is wrong.
 pub(super) fn judge(search: &mut Search, report: &mut Report) {
-    let absent = coverage::absent_of(search);
-    let claims = properties::claims(search);
+    let absent = absent_of(search);
+    let claims = claims(search);
     let judge = Judge { chart: &search.chart, search, graph: Graph::of(search) };
     let mut findings = judge.failures();
     findings.extend(judge.ends());
@@ -31,78 +31,4 @@ pub(super) fn judge(search: &mut Search, report: &mut Report) {
         report.bound = bounded;
     }
     report.findings = findings;
-}
-
-/// What the judges look at.
-struct Judge<'s> {
-    chart: &'s Chart,
-    search: &'s Search,
-    graph: Graph<'s>,
-}
-
-impl Judge<'_> {
-    /// Returns a finding with the way that leads there.
-    fn found(&self, code: Code, message: String, path: Vec<Segment>, way: &Way) -> Finding {
-        let begin = way.steps.first().map_or(0, |step| step.from);
-        let way = Some(tell(self.search, begin, way));
-        Finding { code, message, path, way }
-    }
-
-    /// Judges whether each event comes to a decision.
-    fn failures(&self) -> Vec<Finding> {
-        let mut findings: Vec<Finding> = Vec::new();
-        for step in &self.search.failures {
-            let Some(failure) = &self.search.done(step).failure else { continue };
-            let path = path_of(self.chart, &failure.place);
-            // One place fails in one way: the first one is enough.
-            if findings.iter().any(|known| known.path == path && known.code == failure.code) {
-                continue;
-            }
-            if let Some((way, _)) = self.graph.way_to(step.from, &[*step], &Facts::default()) {
-                let message = failure.message.clone();
-                findings.push(self.found(failure.code, message, path, &way));
-            }
-        }
-        findings
-    }
-
-    /// Returns whether an event of the host beside a stop, in the midst of a turn, lets the agent go on.
-    fn is_aside(&self, step: &Step) -> bool {
-        use crate::engine::event::Trigger;
-        let trigger = &self.search.events[step.event].0;
-        let is_event = matches!(trigger, Trigger::Hook(name) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
-        is_event
-            && self.search.actor(step) == super::search::Actor::Host
-            && !self.search.done(step).blocks
-    }
-}
-
-/// Returns a finding about something that never happens.
-fn absent(code: Code, message: String, path: &[Segment]) -> Finding {
-    Finding { code, message, path: path.to_vec(), way: None }
-}
-
-/// Returns the key of a phase: one made from a hole stands under the name with the hole.
-fn key_of_phase<'c>(chart: &'c Chart, phase: &'c str) -> &'c str {
-    chart.phases.get(phase).map_or(phase, |entry| &entry.key)
-}
-
-/// Returns `on.Stop[2].guard` as a path.
-fn path_of(chart: &Chart, place: &str) -> Vec<Segment> {
-    let mut path = steps(place).unwrap_or_default();
-    if let [Segment::Key(table), Segment::Key(phase), ..] = path.as_mut_slice()
-        && table == "phases"
-    {
-        *phase = key_of_phase(chart, phase).to_owned();
-    }
-    path
-}
-
-/// Returns the rule that runs reviews; the cycle if none does.
-fn invoking_rule(chart: &Chart, cycle: &str) -> Vec<Segment> {
-    let found = chart.on.iter().find_map(|(event, rules)| {
-        let index = rules.iter().position(|rule| rule.invoke.is_some())?;
-        Some(at!["on", event, index].to_vec())
-    });
-    found.unwrap_or_else(|| at!["cycles", cycle].to_vec())
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Judge;
+use super::judgment::Judge;
 use crate::check::conditions::evaluate::Outcome;
 use crate::check::conditions::facts::Facts;
 use crate::check::conditions::graph::{Lost, Way};
