@@ -365,6 +365,7 @@ fn line_of(text: &str, part: &str) -> usize {
 }
 
 #[test]
+#[ignore = "slow: it follows many charts"]
 fn every_mutant_is_reported_at_its_line() {
     let chart = chart_files();
     let folder = temporary();
