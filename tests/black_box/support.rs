@@ -170,7 +170,7 @@ struct TimeLimit {
 }
 
 impl TimeLimit {
-    const SECONDS: u64 = 300;
+    const SECONDS: u64 = 600;
 
     fn start() -> Self {
         let (test, is_over) = mpsc::channel();
