@@ -74,6 +74,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     }
     let running = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
+    // A pause that waits for a review which ended since this stop began comes before the next review, at the next stop.
+    let running = running.filter(|_| !event.is_stop() || place.left().kept.noted.is_none());
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place, event)));
     };
