@@ -197,7 +197,7 @@ async function played([project, seconds = 0]) {
     state,
     {
       max_reviews: 8, current_task: null, phase: "plan-review", phase_iteration: 2, next_phase: "create-tasks",
-      review_model: "opus", consecutive_clean: 2, tdd: false, paused: null,
+      review_model: "opus", consecutive_clean: 2, tdd: false,
     },
     transcript(),
   );
