@@ -612,6 +612,11 @@ async function alone([project]) {
   assert.equal(JSON.parse(fs.readFileSync(path.join(plan, "state.json"), "utf8")).phase, "complete", transcript());
   assert.equal(fs.existsSync(calls) && fs.readFileSync(calls, "utf8"), "the plan is complete\n", transcript());
   fs.rmSync(path.dirname(calls), { recursive: true });
+  const kept = execFileSync("find", [path.join(project, ".taskie"), "-type", "f", "-printf", "%s %P\n"], { encoding: "utf8" });
+  const bytes = kept.trim().split("\n").reduce((sum, line) => sum + parseInt(line, 10), 0);
+  assert.ok(bytes <= 6 * 1024, kept);
+  // What a command prints is a sentence, never the record.
+  assert.ok(!heard.some((text) => /^\s*[[{]/m.test(text)), heard.join("\n"));
 }
 
 async function guarded([folder]) {
