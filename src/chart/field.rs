@@ -10,7 +10,7 @@ use super::{Chart, PhaseEntry};
 use crate::command_line;
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
-use crate::files::pattern::is_slug;
+use crate::files::pattern::{is_id, is_slug};
 use crate::hash::IndexMap;
 
 /// The largest integer that every JSON reader keeps exactly; no field accepts a larger one.
@@ -30,7 +30,7 @@ impl Field {
                     && self.minimum.is_none_or(|least| number >= least)
             }),
             (FieldType::String, Json::String(text)) => {
-                (!self.is_id || is_slug(text))
+                (!self.is_id || is_id(text))
                     && (self.one_of.as_ref()).is_none_or(|words| words.list().contains(text))
             }
             (FieldType::List, Json::Array(items)) => {
@@ -87,7 +87,7 @@ impl Field {
                     "a word of its `one_of`, which has none".to_owned()
                 }
                 (Some(words), _) => format!("one of {}", words.list().join(", ")),
-                (None, true) => "a string of letters, digits, _ and -".to_owned(),
+                (None, true) => "a string of letters, digits, _, - and single dots".to_owned(),
                 (None, false) => "a string".to_owned(),
             },
             FieldType::List => {
@@ -211,11 +211,11 @@ pub fn default_of(chart: &Chart, field: &Field) -> Json {
     }
 }
 
-/// Returns a field's value as part of a file name: a number, or a string of letters, digits, `_` and `-`.
+/// Returns a field's value as part of a file name: a number, or an id.
 pub fn name_part(value: &Json) -> Option<String> {
     match value {
         Json::Number(number) => Some(number.to_string()),
-        Json::String(text) if is_slug(text) => Some(text.clone()),
+        Json::String(text) if is_id(text) => Some(text.clone()),
         _ => None,
     }
 }

@@ -44,7 +44,7 @@ pub(crate) const PATTERN: &str = "^(boolean|(integer|number of [A-Za-z]+( [A-Za-
 pub enum Use {
     #[default]
     Plain,
-    /// Part of a file name: letters, digits, `_` and `-`.
+    /// Part of a file name: letters, digits, `_`, `-` and single dots.
     Id,
     /// The path of a file whose text expressions see.
     File,

@@ -299,6 +299,7 @@ pub struct Table {
     pub rows: RowShape,
     pub path: Option<Pattern>,
     pub finished: Vec<String>,
+    pub unfinished: Vec<String>,
 }
 
 /// What counts as a row.

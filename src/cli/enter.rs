@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::grammar::{self, options};
-use super::output::{is_reviewer, renamed, say, tell, warn};
+use super::output::{is_reviewer, refuse_agents, renamed, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::choice::OWN;
@@ -44,6 +44,9 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     };
     if chart.phases.contains_key(&phase) {
         takes(chart, &phase, matches)?;
+    }
+    if chart.is_final(&phase) && matches.get_flag("force") {
+        refuse_agents("force the end", &chart.call(&format!("enter {phase} --force")))?;
     }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;

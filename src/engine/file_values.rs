@@ -2,12 +2,14 @@
 //!
 //! Nothing is read here: the shell passes what is on the disk, and a scenario what it says.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use minijinja::value::Value;
 
 use crate::chart::{FileSet, RowShape, Table};
-use crate::files::pattern::{Capture, Captures, is_slug};
+use crate::files::Warnings;
+use crate::files::pattern::{Capture, Captures, is_id};
 use crate::files::table::{self, Content, Row};
 use crate::text::shown;
 
@@ -59,18 +61,18 @@ fn record(row: &Row) -> Value {
 
 /// Returns a table as a record: its rows, and other facts about its file. If nobody knows which rows there are,
 /// `undecided` stands for them.
-pub fn table(table: &Table, content: &Content, undecided: Option<&Value>) -> Value {
+pub fn table<'c>(table: &Table, content: &'c Content, undecided: Option<&Value>) -> Value {
     let mut open = Vec::new();
-    let row = |row: &Row| {
-        let field = |name: &str| {
-            let mut fields = row.fields.iter();
-            fields.find(|(field, _)| field == name).map(|(_, value)| value.as_str())
-        };
-        let done =
-            field("status").is_some_and(|status| table::is_finished(status, &table.finished));
+    // Rows are many, and what they can be is little.
+    let mut finished: HashMap<&str, bool> = HashMap::new();
+    let row = |row: &'c Row| {
+        let done = row.field("status").is_some_and(|status| {
+            let is_finished = || table::is_one_of(status, &table.finished);
+            *finished.entry(status).or_insert_with(is_finished)
+        });
         let path = table.path.as_ref().and_then(|path| {
-            let slug = |hole: &str| field(hole).filter(|value| is_slug(value));
-            path.render(|hole| slug(hole).map(str::to_owned).ok_or(())).ok()
+            let id = |hole: &str| row.field(hole).filter(|value| is_id(value));
+            path.render(|hole| id(hole).map(str::to_owned).ok_or(())).ok()
         });
         let fields =
             row.fields.iter().map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
@@ -83,13 +85,10 @@ pub fn table(table: &Table, content: &Content, undecided: Option<&Value>) -> Val
     };
     let rows: Vec<Value> = content.rows.iter().filter_map(row).collect();
     let known = |rows: Vec<Value>| undecided.map_or_else(|| Value::from(rows), Value::clone);
-    let unusable = content.rows.iter().any(|row| !row.is_usable);
     Value::from_pairs([
         ("exists", Value::from(content.exists)),
-        ("head", Value::from(content.head)),
         ("prose", Value::from(content.prose)),
-        ("lacks", Value::from(content.lacks)),
-        ("unusable", Value::from(unusable)),
+        ("unread", Value::from(content.unread.clone())),
         ("lines", Value::from(content.lines)),
         ("rows", known(rows)),
         ("open", known(open)),
@@ -101,13 +100,40 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
     let Some(text) = text.map(String::from_utf8_lossy) else {
         return Content::default();
     };
-    match &table.rows {
+    let mut content = match &table.rows {
         RowShape::Columns(columns) => table::read_columns(
             &text,
             columns.iter().map(|(field, heading)| (field.as_str(), heading.as_slice())),
         ),
         RowShape::Line(pattern) => table::read_lines(&text, pattern),
+    };
+    if !table.unfinished.is_empty() {
+        content.warnings.extend(unknown(table, &content.rows));
     }
+    content
+}
+
+/// Returns a sentence about the statuses that the chart does not know, each once.
+fn unknown(table: &Table, rows: &[Row]) -> Option<String> {
+    let (finished, unfinished) = (&table.finished, &table.unfinished);
+    let mut named = HashSet::from([""]);
+    let mut unknown = Warnings::default();
+    let statuses = rows.iter().filter_map(|row| row.field("status"));
+    for status in statuses.filter(|status| named.insert(*status)) {
+        let is_one_of = |words: &[String]| table::is_one_of(status, words);
+        if !is_one_of(finished) && !is_one_of(unfinished) {
+            unknown.push(|| format!("`{}`", table::brief(status)));
+        }
+    }
+    let texts = unknown.into_texts(|more| format!("and {more} more"));
+    (!texts.is_empty()).then(|| {
+        format!(
+            "unknown status {}: such a row counts as open (finished: {}; open: {})",
+            texts.join(", "),
+            finished.join(", "),
+            unfinished.join(", ")
+        )
+    })
 }
 
 /// Returns the text of a table's file without the statuses of its rows.

@@ -13,7 +13,7 @@ pub enum Source {
     Scope,
     /// `files.NAME`: a list of records with `name`, `path` and the captures of the holes.
     Files(String),
-    /// `tables.NAME`: a record with `rows`, `open`, `head`, `prose`, `lacks`, `unusable`, `lines`, `exists`.
+    /// `tables.NAME`: a record with `rows`, `open`, `prose`, `unread`, `lines`, `exists`.
     Table(String),
     /// Whether both files exist and the first is not older than the second.
     Answers { answer: String, review: String },

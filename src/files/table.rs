@@ -1,13 +1,15 @@
 //! Reads rows from Markdown: from a pipe table by its header, or from the lines that match a pattern.
 //!
-//! It tolerates what people and agents write: Windows line ends, a BOM, ragged rows, escaped pipes, emphasis and
-//! links in cells. The chart says what a row means.
+//! It tolerates what people and agents write: Windows line ends, a BOM, ragged rows, no pipes at the ends of lines, escaped
+//! pipes, emphasis and links in cells, signs in a status. The chart says what a row means.
+
+use std::collections::HashMap;
 
 use super::Warnings;
-use super::pattern::{Capture, LinePattern, is_slug};
+use super::pattern::{Capture, LinePattern, is_id};
 use crate::text::shown_lines;
 
-/// The most characters of a cell that a message shows.
+/// The most characters of a cell or a line that a message shows.
 const MAX_SHOWN: usize = 60;
 
 /// What a file contains.
@@ -15,17 +17,15 @@ const MAX_SHOWN: usize = 60;
 pub struct Content {
     /// The file exists.
     pub exists: bool,
-    /// It has a table line.
-    pub head: bool,
     /// It has a line that is neither blank nor part of a table.
     pub prose: bool,
-    /// It has a table without a column for `id`.
-    pub lacks: bool,
+    /// Why nobody can say which rows there are: lines that may have been meant as rows, ids that cannot be used, no row.
+    pub unread: Option<String>,
     /// How many lines it has.
     pub lines: usize,
     /// The rows, in order.
     pub rows: Vec<Row>,
-    /// Problems with rows that cannot be used.
+    /// Problems with rows that can be used.
     pub warnings: Vec<String>,
 }
 
@@ -33,75 +33,165 @@ pub struct Content {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     pub fields: Vec<(String, String)>,
-    /// Its `id` is a slug, or it needs none.
+    /// Its `id` is one and its own, or it needs none.
     pub is_usable: bool,
+}
+
+impl Row {
+    fn id(&mut self) -> Option<&mut String> {
+        let mut fields = self.fields.iter_mut();
+        fields.find(|(field, _)| field == "id").map(|(_, id)| id)
+    }
+
+    /// Returns the value of a field.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        fields.find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// The positions of the columns of a table; `None` if a heading is missing.
 type Places<'c> = Vec<(&'c str, Option<usize>)>;
 
-/// Reads a pipe table. `columns` are (field, the headings that it may have); a field named `id` must be a slug.
+/// A line of a file with tables, but for those that are blank or between a header and its rows.
+enum Line<'l, 'c> {
+    Head(&'l Places<'c>),
+    Row(Vec<String>, &'l Places<'c>),
+    /// A heading, or part of a block of code that ends: no row is meant.
+    Aside,
+    Other,
+}
+
+/// Reads a pipe table. `columns` are (field, the headings that it may have); a field named `id` must be one, and its own.
 pub fn read_columns<'c>(
     text: &str,
     columns: impl Iterator<Item = (&'c str, &'c [String])> + Clone,
 ) -> Content {
-    let text = text.trim_start_matches('\u{feff}');
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut content = Content {
-        exists: true,
-        lines: lines.len(),
-        prose: lines.iter().any(|line| !line.is_empty() && !line.starts_with('|')),
-        ..Content::default()
+    let lines = lines(text);
+    let mut content = Content { exists: true, lines: lines.len(), ..Content::default() };
+    let headings = |field: &str| {
+        let mut columns = columns.clone();
+        columns.find(|(name, _)| *name == field).map_or(&[][..], |(_, headings)| headings)
     };
-    content.head = lines.iter().any(|line| line.starts_with('|'));
-    let mut unusable = Warnings::default();
-    let heads = scan(&lines, columns.clone(), |index, cells, places| {
-        let row = row(cells, places, index + 1, &mut unusable);
-        content.rows.push(row);
+    let mut unread = Warnings::default();
+    let mut ids: HashMap<String, usize> = HashMap::new();
+    let mut absent = Vec::new();
+    scan(&lines, columns.clone(), |index, line| {
+        let number = index + 1;
+        content.prose |= matches!(line, Line::Aside | Line::Other);
+        let why = match line {
+            Line::Aside => None,
+            Line::Other => Some(format!("`{}` is not a row of a table", brief(lines[index]))),
+            Line::Head(places) => {
+                let missing = places.iter().filter(|(_, place)| place.is_none());
+                absent = missing.map(|(field, _)| *field).collect();
+                let headings = || headings("id").join("`, `");
+                absent.contains(&"id").then(|| format!("no column is headed `{}`", headings()))
+            }
+            Line::Row(cells, places) => {
+                let cell = |place: &Option<usize>| cells.get((*place)?).cloned();
+                let fields = places.iter();
+                let fields = fields
+                    .map(|(field, place)| ((*field).to_owned(), cell(place).unwrap_or_default()));
+                let mut row = Row { fields: fields.collect(), is_usable: true };
+                let why = row.id().and_then(|id| {
+                    let shown = brief(id);
+                    let why = match ids.get(id) {
+                        Some(first) => format!("`{shown}` is the id of line {first}, too"),
+                        None if is_id(id) => {
+                            ids.insert(id.clone(), number);
+                            return None;
+                        }
+                        None if id.is_empty() => "there is no id".to_owned(),
+                        None => format!("`{shown}` is not an id ({ID})"),
+                    };
+                    *id = if id.is_empty() { format!("line {number}") } else { shown };
+                    Some(why)
+                });
+                row.is_usable = why.is_none();
+                content.rows.push(row);
+                // That there is no column for them is said of the header.
+                why.filter(|_| !absent.contains(&"id"))
+            }
+        };
+        if let Some(why) = why {
+            unread.push(|| format!("line {number}: {why}"));
+        }
     });
-    content.lacks = heads.iter().any(lacks_ids);
-    content.warnings = unusable.into_texts(|more| format!("and {more} more rows count as open"));
-    // `lacks` reports a missing column of ids.
-    let absent = heads.into_iter().next_back().into_iter().flatten();
-    for (field, _) in absent.filter(|(field, place)| place.is_none() && *field != "id") {
-        let headings = columns.clone().find(|(name, _)| *name == field);
-        let heading = headings.and_then(|(_, headings)| headings.first());
-        let heading = heading.map_or(field, String::as_str);
-        let warning = format!("the table has no column `{heading}`");
-        content.warnings.push(warning);
+    let mut unread = unread.into_texts(|more| format!("and {more} more"));
+    if content.rows.is_empty() && unread.is_empty() {
+        unread.push("has no table rows".to_owned());
     }
+    content.unread = (!unread.is_empty()).then(|| unread.join("; "));
+    let absent = absent.into_iter().filter(|field| *field != "id");
+    let heading = |field| headings(field).first().map_or(field, String::as_str);
+    let warning = |field| format!("the table has no column `{}`", heading(field));
+    content.warnings = absent.map(warning).collect();
     content
 }
 
-/// Calls `row` with each row of the tables in `lines`: its index, its cells, and the positions of the columns. Returns the
-/// positions in each table, in order.
+/// What an id consists of.
+const ID: &str = "letters, digits, _, - and single dots";
+
+/// Returns as much of a text as a message shows.
+pub(crate) fn brief(text: &str) -> String {
+    text.chars().take(MAX_SHOWN).collect()
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.trim_start_matches('\u{feff}').lines().map(str::trim).collect()
+}
+
+/// Calls `each` with each line that is not blank: its index, and what it is.
 fn scan<'c>(
     lines: &[&str],
     columns: impl Iterator<Item = (&'c str, &'c [String])> + Clone,
-    mut row: impl FnMut(usize, &[String], &Places<'c>),
-) -> Vec<Places<'c>> {
-    let mut heads: Vec<Places<'c>> = Vec::new();
+    mut each: impl FnMut(usize, Line<'_, 'c>),
+) {
+    let mut places: Option<Places<'c>> = None;
+    let mut code: Option<&str> = None;
+    let mut is_in_table = false;
     for (index, line) in lines.iter().enumerate() {
-        if !line.starts_with('|') || is_separator(line) {
+        let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
+        let ends = |mark: &str| lines[index + 1..].iter().any(|line| line.starts_with(mark));
+        let was_in_table = is_in_table;
+        is_in_table = code.is_none()
+            && (line.starts_with('|') || line.contains('|') && (was_in_table || heads_a_table));
+        if is_in_table {
+            let cells = cells(line);
+            match places.as_ref().filter(|_| !heads_a_table) {
+                _ if is_separator(line) => {}
+                Some(places) if !cells.iter().all(String::is_empty) => {
+                    each(index, Line::Row(cells, places));
+                }
+                Some(_) => {}
+                None => each(index, Line::Head(places.insert(locate(&cells, columns.clone())))),
+            }
             continue;
         }
-        let cells = cells(line);
-        let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
-        match heads.last().filter(|_| !heads_a_table) {
-            Some(places) if !cells.iter().all(String::is_empty) => row(index, &cells, places),
-            Some(_) => {}
-            None => heads.push(locate(&cells, columns.clone())),
+        let was_code = code.is_some();
+        code = match code {
+            Some(open) => Some(open).filter(|open| mark != Some(open)),
+            None => mark.filter(|mark| ends(mark)),
+        };
+        if was_code || code.is_some() || line.starts_with('#') {
+            each(index, Line::Aside);
+        } else if !line.is_empty() {
+            each(index, Line::Other);
         }
     }
-    heads
 }
 
 /// Returns the text without the cells of one column, whose heading is one of `headings`, and without the lines between
 /// headers and rows, whose length changes with the cells.
 pub fn without_column(text: &str, headings: &[String]) -> String {
-    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().map(str::trim).collect();
+    let lines = lines(text);
     let mut left: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    scan(&lines, std::iter::once(("", headings)), |index, _, places| {
+    scan(&lines, std::iter::once(("", headings)), |index, line| {
+        let Line::Row(_, places) = line else {
+            return;
+        };
         let place = places.first().and_then(|(_, place)| *place);
         let cells = raw_cells(lines[index]).into_iter().enumerate();
         let cells = cells.filter(|(at, _)| Some(*at) != place);
@@ -129,41 +219,10 @@ pub fn without_hole(text: &str, pattern: &LinePattern, hole: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn lacks_ids(places: &Places<'_>) -> bool {
-    let mut places = places.iter();
-    places.any(|(field, place)| *field == "id" && place.is_none())
-}
-
-/// Returns the row of the cells in a line. One whose id is not a slug is named by its line, or by what is there instead.
-fn row(cells: &[String], places: &Places<'_>, line: usize, unusable: &mut Warnings) -> Row {
-    let cell = |place: &Option<usize>| cells.get((*place)?).cloned();
-    let fields = places.iter();
-    let mut fields: Vec<(String, String)> = fields
-        .map(|(field, place)| ((*field).to_owned(), cell(place).unwrap_or_default()))
-        .collect();
-    let id = fields.iter_mut().find(|(field, _)| field == "id");
-    let Some((_, id)) = id.filter(|(_, id)| !is_slug(id)) else {
-        return Row { fields, is_usable: true };
-    };
-    let (shown, what) = match id.as_str() {
-        "" => (format!("line {line}"), "there is no id".to_owned()),
-        id => {
-            let shown: String = id.chars().take(MAX_SHOWN).collect();
-            let what = format!("`{shown}` is not an id (letters, digits, _ and -)");
-            (shown, what)
-        }
-    };
-    if !lacks_ids(places) {
-        unusable.push(|| format!("line {line}: {what}; the row counts as open"));
-    }
-    *id = shown;
-    Row { fields, is_usable: false }
-}
-
 /// Reads the lines that match `pattern`, without the whitespace around them.
 pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
     let mut content = Content { exists: true, ..Content::default() };
-    for line in text.trim_start_matches('\u{feff}').lines() {
+    for line in lines(text) {
         content.lines += 1;
         if let Some(captures) = pattern.matches(line) {
             let fields = captures
@@ -182,10 +241,28 @@ pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
     content
 }
 
-/// Returns whether `status` is one of `finished`, ignoring case and Markdown emphasis.
-pub fn is_finished(status: &str, finished: &[String]) -> bool {
-    let status = plain(status).trim_matches(['*', '`', '~', '_']).to_lowercase();
-    finished.iter().any(|word| word.to_lowercase() == status)
+/// Returns whether `status` is one of `words`. Case, emphasis, signs and check marks do not count, nor does what stands in
+/// parentheses after it.
+pub fn is_one_of(status: &str, words: &[String]) -> bool {
+    let status = word(status);
+    words.iter().any(|known| word(known) == status)
+}
+
+/// Returns a status without what does not count. A check mark that is all there is remains, and so does what makes it another
+/// status: a box that is not checked, and a question mark.
+fn word(status: &str) -> String {
+    let status = status.to_lowercase().replace("[x]", "✓").replace("[ ]", "☐");
+    let has_word = |text: &str| text.contains(char::is_alphanumeric);
+    let aside = status.split_once('(').filter(|(before, aside)| {
+        let after = aside.rsplit_once(')').map_or(*aside, |(_, after)| after);
+        has_word(before) && !has_word(after)
+    });
+    let status = aside.map_or(&*status, |(before, _)| before);
+    let word = status.trim_matches(|sign: char| !sign.is_alphanumeric() && !"☐?".contains(sign));
+    match word.is_empty() && status.contains(['✓', '✔', '✅', '☑']) {
+        true => "✓".to_owned(),
+        false => word.replace(['-', '_'], " "),
+    }
 }
 
 fn locate<'c>(
@@ -204,7 +281,7 @@ fn locate<'c>(
 }
 
 fn is_separator(line: &str) -> bool {
-    line.starts_with('|')
+    line.contains('|')
         && line.contains('-')
         && line.chars().all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
 }
@@ -318,6 +395,22 @@ mod tests {
                 "| Id | Status |\n|---|---|\n| **1** | ~~done~~ |\n| [2](task-2.md) | `x` |\n",
                 &["1/done", "2/x"],
             ),
+            (
+                "no pipes at the ends",
+                "# | Status\n--- | ---\n1.2 | done\n1.10 | **a**\n",
+                &["1.2/done", "1.10/a"],
+            ),
+            ("a row after a blank line", "Id | Status\n---|---\n1 | a\n\n2 | b\n", &["1/a"]),
+            (
+                "an example in code",
+                "```md\n| Id | Status |\n|---|---|\n| 9 | a |\n~~~\n```\n| Id | Status |\n|---|---|\n| 1 | a |\n",
+                &["1/a"],
+            ),
+            (
+                "one id in two rows",
+                "| Id | Status |\n| 1 | a |\n| 1 | b |\n",
+                &["1/a", "1/b (unusable)"],
+            ),
             ("no separator", "| Id | Status |\n| 1 | done |\n", &["1/done"]),
             (
                 "two tables",
@@ -349,27 +442,67 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_a_usable_id_is_named() {
-        let content = read("| Id | Status |\n|---|---|\n| ../x | a |\n|  | b |\n");
-        assert_eq!(
-            content.warnings,
-            [
-                "line 3: `../x` is not an id (letters, digits, _ and -); the row counts as open",
-                "line 4: there is no id; the row counts as open"
-            ]
-        );
-        let content = read("| Id | State |\n|---|---|\n| 1 | a |\n");
-        assert_eq!(content.warnings, ["the table has no column `Status`"]);
-        let content = read("| Name | Status |\n|---|---|\n| 1 | a |\n");
-        assert!(content.lacks && content.warnings.is_empty());
-    }
-
-    #[test]
-    fn prose_and_head() {
-        let prose = read("# Tasks\n\n| Id | Status |\n");
-        assert!(prose.prose && prose.head);
-        let blank = read("\n \n");
-        assert!(!blank.prose && !blank.head && blank.exists && blank.lines == 2);
+    fn what_hides_rows_is_named_with_its_line() {
+        const TABLE: &str = "| Id | Status |\n|---|---|\n| 1 | a |\n";
+        let row = "`- [x] 1 a` is not a row of a table";
+        let cases: &[(&str, &str, Option<&str>)] = &[
+            ("a table", TABLE, None),
+            ("a heading, and an example in code", "# Tasks\n\n{}\n```\n| 3 | a |\n```\n", None),
+            ("no table", "", Some("has no table rows")),
+            ("a header", "# Tasks\n\n| Id | Status |\n|---|---|\n", Some("has no table rows")),
+            (
+                "a list",
+                "- [x] 1 a\n- [ ] 2 b\n",
+                Some(&format!("line 1: {row}; line 2: `- [ ] 2 b` is not a row of a table")),
+            ),
+            ("a list after the table", "{}- [x] 1 a\n", Some(&format!("line 4: {row}"))),
+            (
+                "a quoted table",
+                "> | Id | Status |\n",
+                Some("line 1: `> | Id | Status |` is not a row of a table"),
+            ),
+            ("HTML", "<table>\n", Some("line 1: `<table>` is not a row of a table")),
+            (
+                "code that does not end",
+                "{}```\n| 2 | b |\n",
+                Some("line 4: ```` is not a row of a table"),
+            ),
+            (
+                "no such column",
+                "| Name | Status |\n|---|---|\n| x | a |\n",
+                Some("line 1: no column is headed `Id`, `Task`, `#`"),
+            ),
+            ("no id", "{}|  | b |\n", Some("line 4: there is no id")),
+            (
+                "bad ids",
+                "{}| ../x | b |\n| .2 | c |\n",
+                Some(
+                    "line 4: `../x` is not an id (letters, digits, _, - and single dots); \
+                 line 5: `.2` is not an id (letters, digits, _, - and single dots)",
+                ),
+            ),
+            (
+                "one id in two rows",
+                "{}| 2 | b |\n| 1 | c |\n",
+                Some("line 5: `1` is the id of line 3, too"),
+            ),
+            (
+                "many",
+                &"x\n".repeat(9),
+                Some(
+                    "line 1: `x` is not a row of a table; line 2: `x` is not a row of a table; line 3: `x` is not a row of a \
+                 table; line 4: `x` is not a row of a table; line 5: `x` is not a row of a table; and 4 more",
+                ),
+            ),
+        ];
+        for (name, text, expected) in cases {
+            let content = read(&text.replace("{}", TABLE));
+            assert_eq!(content.unread.as_deref(), *expected, "{name}");
+        }
+        let prose = ["# Tasks\n", "```\n```\n", "x\n"];
+        assert!(prose.iter().all(|text| read(text).prose) && !read(TABLE).prose);
+        let without_status = read("| Id | State |\n|---|---|\n| 1 | a |\n");
+        assert_eq!(without_status.warnings, ["the table has no column `Status`"]);
     }
 
     #[test]
@@ -416,13 +549,43 @@ mod tests {
     }
 
     #[test]
-    fn finished_despite_formatting() {
-        let finished = ["done".to_owned(), "complete".to_owned()];
-        for status in ["done", "Done", "**DONE**", "_complete_", " `done` "] {
-            assert!(is_finished(status, &finished), "{status}");
-        }
-        for status in ["", "pending", "not done", "dones"] {
-            assert!(!is_finished(status, &finished), "{status}");
-        }
+    fn statuses_as_people_write_them() {
+        let finished = ["done", "[x]", "not-done"].map(str::to_owned);
+        let is_finished = |status: &&str| is_one_of(status, &finished[..2]);
+        let done = [
+            "done",
+            "Done",
+            "**DONE**",
+            "_done_",
+            " `done` ",
+            "✅ Done",
+            "🟢 Done",
+            "**Done** ✔",
+            "[x] done",
+            "Done (2026-06-03)",
+            "✅ **Done** (see #7) 🎉",
+            "[x]",
+            "[X]",
+            "✅",
+            "✔\u{fe0f}",
+        ];
+        let open = [
+            "",
+            "pending",
+            "not done",
+            "dones",
+            "[ ]",
+            "[ ] done",
+            "☐ done",
+            "done?",
+            "(done) later",
+            "done (a) but not b",
+            "done (tests",
+            "❌",
+            "x",
+        ];
+        assert_eq!(done.iter().find(|status| !is_finished(status)), None);
+        assert_eq!(open.iter().find(|status| is_finished(status)), None);
+        assert!(["not done", "Not_Done"].iter().all(|status| is_one_of(status, &finished[2..])));
     }
 }

@@ -24,6 +24,7 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{change, commits, part};
 use crate::store::driver;
+use crate::store::once;
 use crate::store::owed;
 use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
@@ -299,6 +300,13 @@ fn decided(
             if let Some(session) = new_to.filter(|session| is_taken_over(place, session)) {
                 let (place, session) = (place.clone(), session.to_owned());
                 due.once(move || session_change::leave(&place, &session));
+            }
+            let once = std::mem::take(&mut performed.once);
+            if event.is_stop() && !once.is_empty() {
+                let said = once::said(&place.store, &place.instance.name);
+                performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
+                let place = place.clone();
+                due.once(move || once::say(&place.store, &place.instance.name, said, once));
             }
             let mut reply = reply_of(performed, name, quiet, due);
             reply.call = call.as_ref().map(|call| call.text.clone());

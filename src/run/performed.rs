@@ -18,6 +18,8 @@ pub(crate) struct Performed {
     pub(crate) decision: Decision,
     /// Problems with the files that were read.
     pub(crate) warnings: Vec<String>,
+    /// Those of them that are said at one stop, and not again at the next.
+    pub(crate) once: Vec<String>,
     /// Possible problems with them, not important enough to report to the user at every stop.
     pub(crate) notes: Vec<String>,
     /// The fields that the decision writes, with their previous values.
@@ -45,6 +47,7 @@ impl Performed {
         let before = decision.apply(&mut context);
         Self {
             warnings: snapshot.warnings(),
+            once: snapshot.once(),
             notes: snapshot.notes(),
             decision,
             before,

@@ -16,7 +16,7 @@ use crate::chart::{Cycle, RowShape, Table};
 use crate::engine::context;
 use crate::engine::decision::{self, Decision};
 use crate::files::pattern::Pattern;
-use crate::files::table::is_finished;
+use crate::files::table::is_one_of;
 use crate::hash::IndexMap;
 
 /// The most steps of a simulation.
@@ -332,7 +332,7 @@ fn finish(table: &Table, text: &str, ids: &[&str]) -> Option<String> {
         let mut row = cells(line);
         let is_meant = line.trim().starts_with('|')
             && row.get(id).is_some_and(|id| ids.contains(&id.as_str()))
-            && row.get(status).is_some_and(|status| !is_finished(status, &table.finished));
+            && row.get(status).is_some_and(|status| !is_one_of(status, &table.finished));
         if !is_meant {
             return format!("{line}\n");
         }

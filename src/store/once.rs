@@ -56,3 +56,19 @@ impl Once {
         record::write_for_now(store, instance, self.0, Done { state, why })
     }
 }
+
+/// The kind of the record of what was said.
+const SAID: &str = "said";
+
+/// Returns what was said about the files of an instance.
+pub(crate) fn said(store: &Store, instance: &str) -> Vec<String> {
+    record::read(store, instance, SAID).unwrap_or_default()
+}
+
+/// Records that it was, and what is said now.
+pub(crate) fn say(store: &Store, instance: &str, said: Vec<String>, now: Vec<String>) {
+    let new: Vec<String> = now.into_iter().filter(|text| !said.contains(text)).collect();
+    if !new.is_empty() {
+        let _ = record::write_for_now(store, instance, SAID, [said, new].concat());
+    }
+}

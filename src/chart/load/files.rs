@@ -121,6 +121,7 @@ impl Resolver<'_> {
             }
             None => None,
         };
-        Some(Table { file, rows, path, finished: table.finished.clone() })
+        let (finished, unfinished) = (table.finished.clone(), table.unfinished.clone());
+        Some(Table { file, rows, path, finished, unfinished })
     }
 }

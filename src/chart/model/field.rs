@@ -12,7 +12,7 @@ use crate::hash::IndexMap;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldSource {
-    /// `boolean`, `integer`, `string`, `id` (letters, digits, `_` and `-`, which can be part of a file name), `phase`, `list`,
+    /// `boolean`, `integer`, `string`, `id` (letters, digits, `_`, `-` and single dots, which can be part of a file name), `phase`, `list`,
     /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
     /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`, and a unit, which
     /// `taskie config` shows beside the value, `number of seconds from 1 to 9`. What ends in `or null` may be null; `or absent`
@@ -57,7 +57,7 @@ pub struct Field {
     pub one_of: Option<Words>,
     /// What an item of a list that has a `:` begins with.
     pub prefix: Option<Words>,
-    /// It is part of file names: letters, digits, `_` and `-`.
+    /// It is part of file names: letters, digits, `_`, `-` and single dots.
     pub is_id: bool,
     pub default: Option<Literal>,
     pub nullable: bool,

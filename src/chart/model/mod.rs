@@ -189,14 +189,19 @@ pub struct Table {
     /// The file, in the instance's directory.
     pub file: FilePattern,
     /// Required unless there is `line`. For a Markdown table: the heading of each field's column, or a list of headings,
-    /// of which the first one that exists counts. `id` names the row: letters, digits, `_` and `-`. A row with another id
-    /// counts as open.
+    /// of which the first one that exists counts. `id` names the row: letters, digits, `_`, `-` and single dots. A row with
+    /// another id, or with that of another row, counts as open.
     pub columns: Option<IndexMap<String, Headings>>,
     /// Required unless there are `columns`. For other files: each line that matches is a row.
     pub line: Option<LineText>,
     /// The file that belongs to a row.
     pub path: Option<FilePattern>,
-    /// The values of `status` that mean that the row is finished.
+    /// The values of `status` that mean that the row is finished. Case, emphasis, signs and what stands in parentheses after
+    /// them do not count; `[x]` is any check mark.
     #[serde(default)]
     pub finished: Vec<String>,
+    /// The values of `status` that mean that the row is not finished. With them, every other value is named to the user. It
+    /// counts as open, too.
+    #[serde(default)]
+    pub unfinished: Vec<String>,
 }

@@ -99,7 +99,8 @@ fn property(chart: &Chart, field: &Field) -> Json {
         }
         FieldType::String => {
             if field.is_id {
-                property.insert("pattern".to_owned(), json!("^[A-Za-z0-9_-]+$"));
+                property
+                    .insert("pattern".to_owned(), json!(r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"));
             }
             if let Some(one_of) = &field.one_of {
                 let words = words(one_of.list(), field.nullable);

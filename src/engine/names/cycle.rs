@@ -31,6 +31,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("cycle.exit", "its `exit` condition", ""),
         ("cycle.ready", "its `ready` condition; true if it has none", ""),
         ("cycle.stalled", "the last `stall` reviews (0: never) have all passed, or none of them has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
+        ("cycle.unchanged", "nothing has changed since its last review", ""),
         ("cycle.findings", "what its reviews found, as records like those of `findings`", ""),
         ("cycle.last.review", "the file of the last review", ""),
         ("cycle.last.answer", "the file of the answer to it", ""),
@@ -79,6 +80,7 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("exit", Type::Boolean),
         ("ready", Type::Boolean),
         ("stalled", Type::Boolean),
+        ("unchanged", Type::Boolean),
         ("findings", findings::kind(names)),
         ("last", last),
         ("subject", Type::list(Type::Text)),
@@ -110,8 +112,9 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
             let is_answered = names.is_answered(cycle);
             is_answered.map(|is_answered| Value::from(is_post && !is_answered))
         }
-        "stalled" => names.nested("cycle.stalled", || {
-            let rounds = names.rounds(cycle)?;
+        "stalled" | "unchanged" => names.nested("cycle.stalled", || {
+            // One review agrees with itself.
+            let rounds = if key == "stalled" { names.rounds(cycle)? } else { usize::from(n > 0) };
             let (1.., Ok(subject), Ok(files)) =
                 (rounds, names.subject(cycle), names.review_files(cycle))
             else {
@@ -158,7 +161,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
 /// data of a cycle needs a running one.
 fn without_cycle(names: &Names, key: &str) -> Looked {
     let value = match key {
-        "due" | "owed" | "answered" | "exit" | "ready" | "stalled" => {
+        "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged" => {
             return Some(Ok(Value::from(false)));
         }
         "n" | "limit" => Value::from(0),

@@ -72,7 +72,7 @@ impl Names {
             Fault::World(match value {
                 Json::Null => format!("`{field}` is null, so there is no file name"),
                 other => format!(
-                    "`{field}` is {other}, which cannot be part of a file name (only letters, digits, _ and -)"
+                    "`{field}` is {other}, which cannot be part of a file name (only letters, digits, _, - and single dots)"
                 ),
             })
         })

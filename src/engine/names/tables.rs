@@ -8,11 +8,9 @@ use crate::expr::types::Type;
 pub(super) const SOURCE: BuiltIn = BuiltIn {
     about: &[
         ("tables.NAME.exists", "the file exists", ""),
-        ("tables.NAME.head", "it has a table", ""),
         ("tables.NAME.prose", "it has lines outside tables", ""),
         ("tables.NAME.lines", "the number of its lines", ""),
-        ("tables.NAME.lacks", "a table in it has no column for `id`", ""),
-        ("tables.NAME.unusable", "a row has an unusable `id`; such a row is in `open`, but not in `rows`", ""),
+        ("tables.NAME.unread", "why nobody can say which rows it has, with the lines; none if that is known. A row whose `id` cannot be used, or is that of another row, is in `open`, but not in `rows`", ""),
         ("tables.NAME.rows", "its rows, or the lines that match", ""),
         ("tables.NAME.open", "the rows whose `status` is not one of `finished`", ""),
         ("tables.NAME.rows[].HOLE", "the column, or what the hole of the pattern matched", ""),
@@ -33,10 +31,8 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
             let rows = Type::list(Type::record(fields));
             let table = Type::record([
                 ("exists", Type::Boolean),
-                ("head", Type::Boolean),
                 ("prose", Type::Boolean),
-                ("lacks", Type::Boolean),
-                ("unusable", Type::Boolean),
+                ("unread", Type::Text.or_none()),
                 ("lines", Type::Integer),
                 ("rows", rows.clone()),
                 ("open", rows),

@@ -61,9 +61,14 @@ pub fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_slug_byte)
 }
 
+/// Returns whether a text may be an id: such names, with single dots between them.
+pub fn is_id(text: &str) -> bool {
+    text.split('.').all(is_slug)
+}
+
 /// Returns why `name` cannot be the name of an instance, if it cannot.
 pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
-    let plain = name.split('.').all(is_slug) && !name.starts_with('-');
+    let plain = is_id(name) && !name.starts_with('-');
     (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
 }
 
@@ -187,7 +192,9 @@ fn fit<'p, W: Grammar>(pieces: &'p [Piece<W>], input: &str, captures: &mut Captu
                 }
                 HoleKind::Text => lengths(input, W::is_text).any(attempt),
                 HoleKind::Integer => lengths(input, |byte| byte.is_ascii_digit()).any(attempt),
-                HoleKind::Slug => lengths(input, is_slug_byte).any(attempt),
+                HoleKind::Slug => {
+                    lengths(input, |byte| is_slug_byte(byte) || byte == b'.').any(attempt)
+                }
             }
         }
     }
@@ -202,7 +209,8 @@ pub(super) fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterato
 impl HoleKind {
     fn fits(&self, text: &str) -> bool {
         match self {
-            Self::Text | Self::Slug | Self::OneOf(_) => !text.is_empty(),
+            Self::Text | Self::OneOf(_) => !text.is_empty(),
+            Self::Slug => is_id(text),
             Self::Integer => self.capture(text).is_some(),
         }
     }

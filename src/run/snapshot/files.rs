@@ -172,10 +172,11 @@ impl Snapshot {
             _ => None,
         };
         if let Ok(file) = &file {
-            let mut warnings = locked(&self.warnings);
-            warnings.extend(
-                content.warnings.iter().map(|warning| format!("{}: {warning}.", self.path(file))),
-            );
+            for warning in &content.warnings {
+                let warning = format!("{}: {warning}.", self.path(file));
+                locked(&self.once).push(warning.clone());
+                self.warn(warning);
+            }
         }
         let undecided = orphan.map(|orphan| {
             let file = file.as_deref().map(|file| self.path(file));

@@ -51,6 +51,8 @@ pub(crate) struct Snapshot {
     /// The last run of the journal is the one that is being decided on.
     has_run: bool,
     warnings: Mutex<Vec<String>>,
+    /// The warnings that stops repeat only for a reason.
+    once: Mutex<Vec<String>>,
     notes: Mutex<Vec<String>>,
 }
 
@@ -171,6 +173,7 @@ impl Snapshot {
             git: Arc::default(),
             has_run: false,
             warnings: Mutex::new(warnings),
+            once: Mutex::default(),
             notes: Mutex::new(Vec::new()),
         }
     }
@@ -217,6 +220,11 @@ impl Snapshot {
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         locked(&self.warnings).clone()
+    }
+
+    /// Returns those of them that are said at one stop, and not again at the next.
+    pub(crate) fn once(&self) -> Vec<String> {
+        locked(&self.once).clone()
     }
 
     /// Returns the possible problems with everything that has been read so far.
