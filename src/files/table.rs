@@ -135,7 +135,7 @@ const ID: &str = "letters, digits, _, - and single dots";
 
 /// Returns as much of a text as a message shows.
 pub(crate) fn brief(text: &str) -> String {
-    text.chars().take(MAX_SHOWN).collect()
+    shown_lines(text).chars().take(MAX_SHOWN).collect()
 }
 
 fn lines(text: &str) -> Vec<&str> {
@@ -465,7 +465,7 @@ mod tests {
             (
                 "code that does not end",
                 "{}```\n| 2 | b |\n",
-                Some("line 4: ```` is not a row of a table"),
+                Some("line 4: ````` is not a row of a table"),
             ),
             (
                 "no such column",
