@@ -53,7 +53,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("templates =", 1, "templtes =", &[("unknown-key", Edit)]),
     mutant("instances =", 1, "instnces =", &[("unknown-key", Edit)]),
     mutant("looser =", 1, "loser =", &[("unknown-key", Edit)]),
-    mutant(r#"guard = "cycle.due and not used_up and waits "#, 1, r#"gaurd = "cycle.due and not used_up and waits "#, &[("unknown-key", Edit)]),
+    mutant(r#"guard = "cycle.due and not used_up and not passed and waits "#, 1, r#"gaurd = "cycle.due and not used_up and not passed and waits "#, &[("unknown-key", Edit)]),
     mutant("[cycles.plan-review]", 1, "[cylces.plan-review]", &[("unknown-key", Edit)]),
     mutant("columns = {", 1, "colums = {", &[("unknown-key", Edit)]),
     mutant("verdicts =", 1, "verdict_s =", &[("unknown-key", Edit)]),
@@ -214,11 +214,11 @@ const MUTANTS: &[Mutant] = &[
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
-    mutant("guard = \"review.ok and cycle.exit\"\n", 1, "", &[(
+    mutant("guard = \"passed and not held\"\n", 1, "", &[(
             "shadowed-rule",
             Rule("the cycle goes on"),
         )]),
-    mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "phase == phase""#, &[("constant-guard", Edit)]),
+    mutant(r#"guard = "not event.stop_hook_active or review.ok""#, 1, r#"guard = "phase == phase""#, &[("constant-guard", Edit)]),
     mutant("guard = \"free\"\n", 1, "guard = \"free and false\"\n", &[("constant-guard", Edit)]),
     mutant(r#"free = "cycle.id is none""#, 1, r#"free = "not free""#, &[("self-reference", Edit)]),
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
@@ -242,7 +242,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
     // A missing rule: a due review never runs, or a reached limit is silently ignored.
     mutant("or spent.over is not none or stalled", 1, "or spent.over is not none or stalled or cycle.n > 2", &[("cycle-falls-short", Rule("a review is due: run it"))]),
-    mutant("cycle.due and used_up", 1, "cycle.due and cycle.n < 0", &[("rule-never-fires", Rule("the limit or a budget is reached, or nothing changes: the"))]),
+    mutant("cycle.due and used_up and", 1, "cycle.due and cycle.n < 0 and", &[("rule-never-fires", Rule("the limit or a budget is reached, or nothing changes: the"))]),
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
@@ -254,13 +254,13 @@ const MUTANTS: &[Mutant] = &[
     // A counter that does not count, a verdict that is taken for its opposite.
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("the cycle goes on")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
     // A guard that is true in no state that can be reached.
-    mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews, and the user is not"))]),
+    mutant(r#"guard = "passed and not held""#, 1, r#"guard = "passed and not held and free""#, &[("rule-never-fires", Rule("enough clean reviews, and the user is not"))]),
     mutant("next_phase == it.id or phase in", 1, "next_phase == it.cycle and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the final review, or back to the previous cycle.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
-    mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
+    mutant(r#"guard = "not event.stop_hook_active or review.ok""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
             ("rule-never-fires", Rule("the flaw is still there")),
         ]),
