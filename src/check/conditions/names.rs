@@ -101,7 +101,7 @@ impl Path<'_> {
     pub(super) fn of_cycle(&mut self, key: &str, ask: bool) -> Option<Term> {
         let Some(at) = self.running() else {
             return Some(match key {
-                "due" | "owed" | "answered" | "exit" | "ready" | "stalled" => FALSE,
+                "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged" => FALSE,
                 "n" | "limit" => self.program.terms.known(0),
                 "subject" | "findings" => self.program.terms.known(json!([])),
                 _ => NULL,
@@ -133,7 +133,7 @@ impl Path<'_> {
                     _ => yes(self.is_answered(at, n, ask)?),
                 }
             }
-            "stalled" => yes(self.is_stalled(at, n, ask)?),
+            "stalled" | "unchanged" => yes(self.is_stalled(key, at, n, ask)?),
             "exit" | "ready" => match self.program.behind(cycle, key).first() {
                 Some(condition) => yes(self.truth(*condition, ask)?),
                 None => TRUE,
@@ -164,10 +164,11 @@ impl Path<'_> {
         self.is_true(answered, ask)
     }
 
-    fn is_stalled(&mut self, at: usize, n: i64, ask: bool) -> Option<bool> {
+    fn is_stalled(&mut self, key: &str, at: usize, n: i64, ask: bool) -> Option<bool> {
         let chart = std::sync::Arc::clone(&self.program.chart);
         let cycle = &chart.cycles[at];
         let is_on = match &cycle.stall {
+            _ if key == "unchanged" => true,
             None => false,
             Some(Amount::Fixed(rounds)) => *rounds > 0,
             Some(Amount::Setting(text)) => {
@@ -182,7 +183,7 @@ impl Path<'_> {
         if !is_on || n == 0 || !self.has_files(at) {
             return Some(false);
         }
-        let stalled = self.unknown_of_cycle("stalled", at, n);
+        let stalled = self.unknown_of_cycle(key, at, n);
         self.is_true(stalled, ask)
     }
 

@@ -197,8 +197,8 @@ impl Terms {
                 let (table, part) = name.strip_prefix("tables.")?.split_once('.')?;
                 let above = match part {
                     "exists" => return None,
-                    "rows" => "exists",
-                    _ => "rows",
+                    "open" => "rows",
+                    _ => "exists",
                 };
                 let above = format!("tables.{table}.{above}");
                 Some((self.of(Node::Name(above)), false))
