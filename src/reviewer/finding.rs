@@ -30,6 +30,9 @@ pub struct Finding {
 /// What one review found, and what it did for that.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Found {
+    /// It was given as a list. Only known of a review that has just run.
+    #[serde(skip)]
+    pub is_listed: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     /// How many of its findings could not be read.
@@ -75,17 +78,17 @@ impl Found {
     /// Reads the findings that a reviewer has written: a list of records with `severity` and `title`, and often `file`
     /// and `line`.
     pub fn read(json: &str, severities: &[String]) -> Self {
-        let items = match serde_json::from_str(json) {
-            Ok(Json::Array(items)) => items,
-            Ok(Json::Null) => Vec::new(),
+        let (is_listed, items) = match serde_json::from_str(json) {
+            Ok(Json::Array(items)) => (true, items),
+            Ok(Json::Null) => (false, Vec::new()),
             // Something that is not a list of findings is one that cannot be read.
-            _ => vec![Json::Null],
+            _ => (false, vec![Json::Null]),
         };
         let all = items.len();
         let findings = items.into_iter().take(MOST);
         let findings: Vec<Finding> =
             findings.filter_map(|item| Finding::read(&item, severities)).collect();
-        Self { unreadable: all - findings.len(), findings, ..Self::default() }
+        Self { is_listed, unreadable: all - findings.len(), findings, ..Self::default() }
     }
 
     /// Returns the worst severity of its findings; `severities` has the worst first. A finding that cannot be read may be
@@ -95,6 +98,11 @@ impl Found {
             0 => self.counts(severities).next().map(|(severity, _)| severity),
             _ => severities.first().map(String::as_str),
         }
+    }
+
+    /// Returns whether the review says, with an empty list, that it has found nothing.
+    pub fn is_nothing(&self) -> bool {
+        self.is_listed && self.findings.is_empty() && self.unreadable == 0
     }
 
     /// Returns whether another review found exactly the same, and not nothing.

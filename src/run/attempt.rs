@@ -133,7 +133,7 @@ impl Due<'_> {
 
 /// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end
 /// the hook before it.
-pub(super) fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
+fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
     limit.min(hook.saturating_sub(RESERVE + gates.as_secs()).max(1))
 }
 

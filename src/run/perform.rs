@@ -13,6 +13,7 @@ use crate::engine::decide::explain;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
+use crate::host::hosts::RESERVE;
 use crate::project::change::head;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
@@ -229,9 +230,9 @@ fn carry_out(
     }
 }
 
-/// Returns what follows at once if this decision sends the agent back only to stop again: the review that is due next, if the
-/// host leaves time for it, at least half of what it gives a hook; or the end of another cycle without reviews. Gates need
-/// their own time.
+/// Returns what follows at once if this decision sends the agent back only to stop again, because a cycle has ended or its
+/// review has found nothing: the review that is due next, if it fits into what is left of the host's time; or the end of another
+/// cycle without reviews. Gates need their own time.
 fn follows(
     place: &Place,
     event: &Event,
@@ -240,13 +241,16 @@ fn follows(
 ) -> Option<NextStep> {
     let decision = &performed.decision;
     let is_sent_back = matches!(decision.answer, Answer::Block(_));
-    if !is_sent_back || !decision.advances() || place.left().kept.noted.is_some() {
+    let has_found_nothing =
+        decision.ended.as_ref().is_some_and(|ended| ended.outcome.found().is_nothing());
+    let goes_on = decision.advances() || has_found_nothing;
+    if !is_sent_back || !goes_on || place.left().kept.noted.is_some() {
         return None;
     }
     match peek(place, event).ok()?.0 {
         Step::Invoke(due) => {
-            let is_early = start.elapsed().as_secs() <= hook_timeout(event) / 2;
-            (is_early && due.gates.commands.is_empty()).then_some(NextStep::Review)
+            let left = hook_timeout(event).saturating_sub(start.elapsed().as_secs() + RESERVE);
+            (due.timeout <= left && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
         Step::Done(next) => next.advances().then(|| NextStep::Write(None, Arc::default())),
     }

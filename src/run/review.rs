@@ -12,7 +12,7 @@ use crate::engine::event::Event;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
 use crate::project::git::{self, Git};
 use crate::project::state_file;
-use crate::run::attempt::{Again, Attempt, Due, time_left};
+use crate::run::attempt::{Again, Attempt, Due};
 use crate::run::meanwhile::ChangedFiles;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -100,11 +100,8 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
-    let mut announced = announced(place, event, &snapshot, &invocation);
+    let announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
-    if !before.is_zero() {
-        announced.timeout = time_left(hook, invocation.timeout, Duration::ZERO);
-    }
     // A file system that stores no note or no state stores no verdict either, and that would be paid for and lost.
     let unwritten = "no review was started, because its result could not be written";
     let note =

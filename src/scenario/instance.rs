@@ -191,7 +191,10 @@ impl PlayedInstance {
                     self.disk.files.insert(file, (text.clone(), at));
                     self.gate = None;
                     cost = *dollars;
-                    Outcome::Ran { verdict: verdict.clone(), found: self.found(findings, *ran)? }
+                    Outcome::Ran {
+                        verdict: verdict.clone(),
+                        found: self.found(findings.as_deref(), *ran)?,
+                    }
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
             };
@@ -222,7 +225,8 @@ impl PlayedInstance {
     }
 
     /// Returns what a review finds, by the severities of its findings, and what it ran, if it `names` that.
-    fn found(&self, severities: &[String], names: bool) -> Result<Found, Failure> {
+    fn found(&self, severities: Option<&[String]>, names: bool) -> Result<Found, Failure> {
+        let (is_listed, severities) = (severities.is_some(), severities.unwrap_or_default());
         let known = &self.chart.findings.severities;
         if let Some(odd) = severities.iter().find(|word| !known.contains(word)) {
             return Err(Failure::Script(match known.as_slice() {
@@ -238,6 +242,7 @@ impl PlayedInstance {
         };
         Ok(Found {
             findings: severities.iter().map(finding).collect(),
+            is_listed,
             ran: Vec::from_iter(names.then(Ran::some)),
             ..Found::default()
         })

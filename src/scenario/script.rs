@@ -142,8 +142,8 @@ pub(crate) enum ScriptedReview {
     Verdict {
         verdict: Option<String>,
         text: String,
-        /// The severities of what it finds.
-        findings: Vec<String>,
+        /// The severities of what it finds, if it gives a list.
+        findings: Option<Vec<String>>,
         /// What it costs, in millionths of a dollar, if known.
         cost: Option<u64>,
         /// It names what it ran.
@@ -167,8 +167,8 @@ enum Written {
     Table {
         #[serde(flatten)]
         words: IndexMap<String, String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        findings: Vec<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        findings: Option<Vec<String>>,
         cost: Option<f64>,
         ran: Option<bool>,
     },
@@ -183,7 +183,7 @@ impl ScriptedReview {
             word => Self::Verdict {
                 verdict: Some(word.to_owned()).filter(|word| word != "none"),
                 text,
-                findings: Vec::new(),
+                findings: None,
                 cost: None,
                 ran: true,
             },
@@ -213,7 +213,7 @@ impl TryFrom<Written> for ScriptedReview {
                 }
                 *cost = dollars.map(millionths);
             }
-            _ if found.is_empty() && dollars.is_none() && names.is_none() => {}
+            _ if found.is_none() && dollars.is_none() && names.is_none() => {}
             _ => {
                 return Err(
                     "only a review with or without a verdict has `findings`, a `cost` and `ran`",
@@ -227,8 +227,8 @@ impl TryFrom<Written> for ScriptedReview {
 impl From<ScriptedReview> for Written {
     fn from(review: ScriptedReview) -> Self {
         let (word, text, findings, cost, ran) = match review {
-            ScriptedReview::Crash(why) => ("crash".to_owned(), why, Vec::new(), None, true),
-            ScriptedReview::Gate(output) => ("gate".to_owned(), output, Vec::new(), None, true),
+            ScriptedReview::Crash(why) => ("crash".to_owned(), why, None, None, true),
+            ScriptedReview::Gate(output) => ("gate".to_owned(), output, None, None, true),
             ScriptedReview::Verdict { verdict, text, findings, cost, ran } => {
                 let word = verdict.unwrap_or_else(|| "none".to_owned());
                 #[expect(clippy::cast_precision_loss, reason = "no review costs a million dollars")]
@@ -236,7 +236,7 @@ impl From<ScriptedReview> for Written {
                 (word, text, findings, cost, ran)
             }
         };
-        if text.is_empty() && findings.is_empty() && cost.is_none() && ran {
+        if text.is_empty() && findings.is_none() && cost.is_none() && ran {
             return Self::One(word);
         }
         Self::Table {
@@ -314,7 +314,7 @@ impl Script {
                 return flaw("a demo has no gates");
             }
             if matches!(&step.review, Some(ScriptedReview::Verdict { findings, cost, .. })
-                if !findings.is_empty() || cost.is_some())
+                if findings.is_some() || cost.is_some())
             {
                 return flaw("the reviewer of a demo gives a verdict and a text, and nothing else");
             }
@@ -346,7 +346,7 @@ mod tests {
             Some(ScriptedReview::Verdict {
                 verdict: Some("FAIL".to_owned()),
                 text: "no".to_owned(),
-                findings: Vec::new(),
+                findings: None,
                 cost: None,
                 ran: true,
             })

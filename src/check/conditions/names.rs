@@ -59,7 +59,7 @@ impl Path<'_> {
             ("review", "worst", _) => Some(NULL),
             ("review", "n", _) if !is_gate => Some(self.program.terms.known(n)),
             ("review", "n", _) => Some(self.program.terms.known(0)),
-            ("review", "ran", _) if !ran => Some(FALSE),
+            ("review", "ran" | "nothing", _) if !ran => Some(FALSE),
             ("review", "findings", _) if !ran => Some(self.program.terms.known(json!([]))),
             ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),
             ("review", "until", _) if ran => Some(NULL),

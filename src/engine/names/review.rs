@@ -22,6 +22,7 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("review.verdict", "its verdict; none if there was none", "rules after an `invoke`"),
         ("review.worst", "the severity of its worst finding; none if it has no finding; one that cannot be read counts as the worst", "rules after an `invoke`"),
         ("review.found", "how many findings of each severity: `2 major, 1 minor`; empty if there is none", "rules after an `invoke`"),
+        ("review.nothing", "it says with an empty list that it has found nothing", "rules after an `invoke`"),
         ("review.findings[].id", "the name of a finding: `plan-review-2.1`", "rules after an `invoke`"),
         ("review.findings[].severity", "its severity", "rules after an `invoke`"),
         ("review.findings[].file", "the file that it is about; none if it has none", "rules after an `invoke`"),
@@ -56,6 +57,7 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("verdict", Type::word(names.chart.verdicts()).or_none()),
         ("worst", severities().or_none()),
         ("found", Type::Text),
+        ("nothing", Type::Boolean),
         ("findings", Type::list(finding)),
         ("ran", Type::Boolean),
         ("n", Type::Integer),
@@ -81,7 +83,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
     let Some(Ended { invocation, outcome, effort, .. }) = review.as_deref() else {
         let value = match key {
             "ok" => return Some(Ok(Value::from(false))),
-            "ran" => Value::from(false),
+            "ran" | "nothing" => Value::from(false),
             "n" | "seconds" => Value::from(0),
             "took" | "found" => Value::from(""),
             "findings" => Value::from(Vec::<Value>::new()),
@@ -104,6 +106,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         }
         ("worst", _) => Ok(none()),
         ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
+        ("nothing", _) => Ok(Value::from(outcome.found().is_nothing())),
         ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
         ("ran", _) => Ok(Value::from(!outcome.found().ran.is_empty())),
         ("n", _) => Ok(Value::from(invocation.n)),
