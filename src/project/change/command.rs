@@ -1,8 +1,9 @@
 //! Runs git commands about a change: how long one may take, where it finds objects, and the error for one that fails.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use super::terms::Unknown;
@@ -13,7 +14,7 @@ use crate::text::shown;
 pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// How long each git command may take. It reads all files that have changed.
-pub(super) const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Returns why a command of git has failed that works on the work tree.
 pub(super) fn failed(why: String) -> Unknown {
@@ -28,23 +29,35 @@ pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> 
 
 /// Does the same, and returns the bytes.
 pub(super) fn bytes(git: &mut Command) -> Result<Result<Vec<u8>, String>, Unknown> {
-    let name = git.get_args().skip_while(|arg| {
-        arg.as_encoded_bytes().starts_with(b"-") || arg.as_encoded_bytes().contains(&b'=')
-    });
-    let name = name.map(|arg| arg.to_string_lossy().into_owned()).next().unwrap_or_default();
+    let output = output(git)?;
+    Ok(match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(failure(git, &output)),
+    })
+}
+
+/// Runs a git command.
+pub(super) fn output(git: &mut Command) -> Result<Output, Unknown> {
     let output = output_within(git, LIMIT);
-    let output =
-        output.map_err(|why| Unknown::new(format!("`git {name}` {why}"), "run it by hand"))?;
-    if output.status.success() {
-        return Ok(Ok(output.stdout));
-    }
+    output.map_err(|why| Unknown::new(format!("`git {}` {why}", name(git)), "run it by hand"))
+}
+
+/// Returns why a git command failed, by its output.
+pub(super) fn failure(git: &Command, output: &Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
     let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
     // What follows the error is advice.
     let last = lines().find(is_error).or_else(|| lines().next_back());
     let why = last.map_or_else(|| output.status.to_string(), |line| shown(line).into_owned());
-    Ok(Err(format!("`git {name}` failed: {why}")))
+    format!("`git {}` failed: {why}", name(git))
+}
+
+/// Returns the name of a git command.
+fn name(git: &Command) -> String {
+    let args = git.get_args().map(OsStr::to_string_lossy);
+    let mut name = args.skip_while(|arg| arg.starts_with('-') || arg.contains('='));
+    name.next().unwrap_or_default().into_owned()
 }
 
 /// Returns a command of git in the work tree at `root` that sees the objects of the change.
@@ -56,6 +69,11 @@ pub(super) fn git(root: &Path, objects: &Path, args: &[&str]) -> Result<Command,
         "core.quotePath=false",
         "-c",
         "core.hooksPath=/dev/null",
+        // Line ends are nobody's business here, nor what is outside a sparse checkout.
+        "-c",
+        "core.safecrlf=false",
+        "-c",
+        "core.sparseCheckout=false",
         // A split index would leave a part of each copy in the git directory.
         "-c",
         "core.splitIndex=false",

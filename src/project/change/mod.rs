@@ -46,7 +46,7 @@ impl Change {
     /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
     pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
         let files = self.files.iter();
-        let counted = files.filter(|file| !is_any_like(&file.path, skip));
+        let counted = files.filter(|file| !file.is_named && !is_any_like(&file.path, skip));
         counted.fold(None, |sum, file| {
             let (added, removed) = file.lines.filter(|_| file.unread.is_none()).unwrap_or((0, 0));
             Some(sum.unwrap_or(0) + added + removed)
@@ -148,8 +148,8 @@ pub(crate) fn read(
     create_private_folder(objects).map_err(|error| unwritable(objects, &error))?;
     let repository = Repository::of(root, objects).limited(paths, without);
     let head = repository.id("HEAD^{commit}")?;
-    let (tree, outside) = repository.write_tree()?;
-    let after = repository.without(repository.with_stand_ins(tree, &outside)?)?;
+    let (tree, mut unread) = repository.write_tree()?;
+    let after = repository.without(tree)?;
     if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
         return Err(unknown);
     }
@@ -183,20 +183,12 @@ pub(crate) fn read(
         }
     }
     for file in &mut files {
-        let outside = outside.iter().find(|outside| outside.path == file.path);
-        if let Some(outside) = outside {
-            (file.unread, file.lines) = (Some(outside.why), None);
+        if let Some(at) = unread.iter().position(|unread| unread.path == file.path) {
+            (file.unread, file.lines) = (unread.remove(at).unread, None);
         }
     }
-    // Nobody knows whether one has changed of which no tree shows the version.
     if !(is_known && files.is_empty()) {
-        let unknown = outside.iter().filter(|file| !file.has_stand_in);
-        let unknown = unknown.filter(|file| is_in(&file.path, paths));
-        files.extend(unknown.map(|file| Changed {
-            path: file.path.clone(),
-            lines: None,
-            unread: Some(file.why),
-        }));
+        files.extend(unread.into_iter().filter(|file| is_in(&file.path, paths)));
     }
     Ok(Change { base, against, before, after, files, is_lost })
 }

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use super::command::{self, LIMIT, bytes, failed, run, unwritable};
-use super::index::{CHUNK, DIGITS, Index, UNFILTERED, failing};
-use super::terms::{Changed, Outside, Unknown};
+use super::command::{self, bytes, failed, failure, output, run, unwritable};
+use super::index::Index;
+use super::terms::{Changed, Unknown};
 use crate::os::file::path;
 use crate::os::regular::open_to_read;
-use crate::project::git::{
-    GITLINK, LARGE, LARGE_TRACKED, entries, is_passed_over, is_submodule, open_submodules,
-    output_within, versions,
-};
+use crate::project::git::{GITLINK, LARGE, LARGE_TRACKED, open_submodules};
 use crate::text::shown;
 
 /// How many of the newest commits can be those of a reviewer.
 const NEWEST: usize = 50;
 
+/// How many digits a hash has in a repository with the newer format.
+const SHA256: usize = 64;
+
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
 
-/// Line ends are nobody's business here.
-const SAFE: [&str; 2] = ["-c", "core.safecrlf=false"];
+/// How many files a command line names: it has an end.
+const CHUNK: usize = 500;
 
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
@@ -144,8 +144,9 @@ impl<'r> Repository<'r> {
         Ok(())
     }
 
-    /// Writes what is in the work tree as a tree. Returns it, and what is not in it, with the reason.
-    pub(super) fn write_tree(&self) -> Result<(String, Vec<Outside>), Unknown> {
+    /// Writes what is in the work tree as a tree. Returns it, and the files that differ from git's index and were not read: none of
+    /// these is in the tree.
+    pub(super) fn write_tree(&self) -> Result<(String, Vec<Changed>), Unknown> {
         let index = self.index()?;
         let own = self.ask(&["rev-parse", "--git-path", "index"])?;
         let own = own.map(|path| self.root.join(path));
@@ -154,144 +155,54 @@ impl<'r> Repository<'r> {
             copy_with_time(&own, &index.path())
                 .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
         }
-        let list = |git: &mut Command| -> Result<Vec<Vec<u8>>, Unknown> {
-            git.args(["--exclude-standard", "--", ":/"]);
-            let listed = output_within(git, LIMIT).map_err(failed)?.stdout;
-            let names = listed.split(|byte| *byte == 0);
-            let names = names.filter(|name| !name.is_empty());
-            Ok(names.map(<[u8]>::to_vec).collect())
+        let differing = || {
+            let mut git = index.git(&["ls-files", "-z", "-t", "--others", "--modified"])?;
+            bytes(git.args(["--exclude-standard", "--", ":/"]))?.map_err(failed)
         };
-        let mut excluded = b":/".to_vec();
-        let mut left_out = |line: &Vec<u8>| {
+        let listed = differing()?;
+        let mut unread: Vec<(&[u8], &'static str)> = Vec::new();
+        let mut specs = b":/".to_vec();
+        for line in listed.split(|byte| *byte == 0) {
             // Of a file, git says first whether it is tracked.
-            let (name, limit, why) = match line.strip_prefix(b"? ") {
-                Some(name) => (name, LARGE, "untracked and larger than 1 MB"),
-                None => (line.get(2..)?, LARGE_TRACKED, "larger than 16 MB"),
+            let (name, limit, why) = match line.split_at_checked(2) {
+                Some((b"? ", name)) => (name, LARGE, "untracked and larger than 1 MB"),
+                Some((_, name)) => (name, LARGE_TRACKED, "larger than 16 MB"),
+                None => continue,
             };
             let meta = self.root.join(path(name)).symlink_metadata();
             let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
             // A repository in the repository has a slash.
             let (name, why) = match name.strip_suffix(b"/") {
                 Some(name) => (name, "a repository of its own"),
-                None => (name, is_large.then_some(why)?),
+                None if is_large => (name, why),
+                None => continue,
             };
-            excluded.extend(b"\0:(exclude,literal,top)");
-            excluded.extend(name);
-            Some(Outside {
-                has_stand_in: std::str::from_utf8(name).is_ok(),
-                ..Outside::new(&String::from_utf8_lossy(name), why)
-            })
+            specs.extend([b"\0:(exclude,literal,top)", name].concat());
+            unread.push((name, why));
+        }
+        let list = index.folder.path().join("paths");
+        fs::write(&list, specs).map_err(|error| unwritable(&list, &error))?;
+        let list = format!("--pathspec-from-file={}", list.display());
+        let mut add =
+            index.git(&["add", "--all", "--ignore-errors", "--pathspec-file-nul", &list])?;
+        let added = output(&mut add)?;
+        // One file that git cannot store, such as `.GIT/x`, hides none of the others.
+        let refused = match added.status.code() {
+            Some(0) => Vec::new(),
+            Some(1) => differing()?,
+            _ => return Err(failed(failure(&add, &added))),
         };
-        let differing =
-            list(&mut self.git(&["ls-files", "-z", "-t", "--others", "--modified"])?)?;
-        // What is neither a file nor a link, git refuses: the file is gone.
-        let is_special = |name: &PathBuf| {
-            let kind = self.root.join(name).symlink_metadata().map(|meta| meta.file_type());
-            kind.is_ok_and(|kind| !kind.is_file() && !kind.is_symlink() && !kind.is_dir())
-        };
-        let names = differing.iter().filter_map(|line| line.get(2..));
-        let special: Vec<PathBuf> = names.map(path).filter(is_special).collect();
-        let mut large: Vec<Outside> = differing.iter().filter_map(&mut left_out).collect();
-        let mut listed = index.git(&["ls-files", "-z", "--stage", "-v"])?;
-        let listed = output_within(&mut listed, LIMIT).map_err(failed)?.stdout;
-        // What is marked as unchanged in the index is read all the same, if it is there.
-        let is_here = |name: &[u8]| self.root.join(path(name)).symlink_metadata().is_ok();
-        let passed_over =
-            entries(&listed).filter(|(entry, name)| is_passed_over(entry) && is_here(name));
-        let passed_over: Vec<PathBuf> = passed_over.map(|(_, name)| path(name)).collect();
-        for some in passed_over.chunks(CHUNK) {
-            for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
-                let mut git = index.git(&["update-index", flag, "--"])?;
-                run(git.args(some))?.map_err(failed)?;
-            }
-        }
-        for some in special.chunks(CHUNK) {
-            let mut git = index.git(&["update-index", "--force-remove", "--"])?;
-            run(git.args(some))?.map_err(failed)?;
-        }
-        let submodules = entries(&listed).filter(|(entry, _)| is_submodule(entry));
-        let submodules: HashSet<&[u8]> = submodules.map(|(_, name)| name).collect();
-        let named = index.folder.path().join("paths");
-        let written = fs::write(&named, excluded);
-        written.map_err(|error| unwritable(&named, &error))?;
-        let named = format!("--pathspec-from-file={}", named.display());
-        let is_sparse = self.ask(&["config", "--type=bool", "core.sparseCheckout"])?;
-        let all = ["add", "--all", "--pathspec-file-nul", &named, "--sparse"];
-        let count = all.len() - usize::from(is_sparse.as_deref() != Some("true"));
-        let tree = |options: &[&str]| {
-            index.write(&[options, &all[..count]].concat())?;
-            index.keep_idents()?;
-            index.write(&[options, &["write-tree"]].concat())
-        };
-        let tree = tree(&SAFE).or_else(|_| tree(&UNFILTERED)).or_else(|why| {
-            // One file that git cannot store, such as `.GIT/x`, hides none of the others. What was marked as unchanged is not
-            // anymore.
-            let differing = list(&mut index.git(&["ls-files", "-z", "--others", "--modified"])?)?;
-            let is_left_out = |name: &[u8]| {
-                let shown = String::from_utf8_lossy(name.strip_suffix(b"/").unwrap_or(name));
-                large.iter().any(|file| file.path == *shown)
-            };
-            let names = differing.iter().map(Vec::as_slice);
-            let names: Vec<&[u8]> = names.filter(|name| !is_left_out(name)).collect();
-            let is_sparse = count == all.len();
-            let mut refused = failing(&names, &|some| index.store(some, is_sparse))?;
-            index.remove(&refused.join(&0))?;
-            index.keep_idents()?;
-            let tree =
-                index.write(&[&UNFILTERED[..], &["write-tree"]].concat()).map_err(|_| why)?;
-            // Something else can be in the place of a file, or on the way there.
-            refused.retain(|name| self.has_file(&path(name)) || submodules.contains(name));
-            let nameless = failing(&refused, &|some| index.name(some))?;
-            large.extend(refused.into_iter().map(|name| Outside {
-                has_stand_in: !nameless.contains(&name),
-                ..Outside::new(&String::from_utf8_lossy(name), "git cannot store it: read the file")
-            }));
-            Ok::<_, Unknown>(tree)
-        })?;
-        if !submodules.is_empty() {
-            large.extend(self.open_submodules()?);
-        }
-        Ok((tree, large))
-    }
-
-    /// Returns whether there is a file or a link at a path, and no link on the way there.
-    fn has_file(&self, path: &Path) -> bool {
-        let kind = |path: &Path| {
-            let meta = self.root.join(path).symlink_metadata();
-            meta.ok().map(|meta| meta.file_type())
-        };
-        let mut folders = path.ancestors().skip(1);
-        kind(path).is_some_and(|kind| !kind.is_dir())
-            && !folders.any(|folder| {
-                folder != Path::new("") && kind(folder).is_some_and(|kind| kind.is_symlink())
-            })
-    }
-
-    /// Returns a tree that shows each version of these files, too, by a text.
-    pub(super) fn with_stand_ins(
-        &self,
-        tree: String,
-        outside: &[Outside],
-    ) -> Result<String, Unknown> {
-        let outside: Vec<&Outside> = outside.iter().filter(|file| file.has_stand_in).collect();
-        if outside.is_empty() {
-            return Ok(tree);
-        }
-        let index = self.index()?;
-        index.write(&["read-tree", &tree])?;
-        for some in outside.chunks(CHUNK) {
-            let mut texts = index.git(&["hash-object", "-w", "--no-filters", "--"])?;
-            for (n, file) in some.iter().enumerate() {
-                let text = index.folder.path().join(n.to_string());
-                let line = self.in_words(file);
-                fs::write(&text, line).map_err(|error| unwritable(&text, &error))?;
-                texts.arg(text);
-            }
-            let ids = run(&mut texts)?.map_err(failed)?;
-            let ids = some.iter().zip(ids.lines());
-            index.add(ids.map(|(file, id)| format!("100644,{id},{}", file.path)))?;
-        }
-        index.write(&["write-tree"])
+        let refused = refused.split(|byte| *byte == 0).filter_map(|line| line.get(2..));
+        let refused = refused.map(|name| name.strip_suffix(b"/").unwrap_or(name));
+        let known: HashSet<&[u8]> = unread.iter().map(|(name, _)| *name).collect();
+        let refused = refused.filter(|name| !known.contains(name));
+        unread.extend(refused.map(|name| (name, "git cannot store it")));
+        let names: Vec<&[u8]> = unread.iter().map(|(name, _)| *name).collect();
+        index.remove(&names.join(&0))?;
+        let tree = index.write(&["write-tree"])?;
+        let unread = unread.into_iter();
+        let unread = unread.map(|(name, why)| Changed::unread(&String::from_utf8_lossy(name), why));
+        Ok((tree, unread.chain(self.open_submodules()?).collect()))
     }
 
     /// Returns a tree without what is left out of the change.
@@ -306,17 +217,14 @@ impl<'r> Repository<'r> {
         index.write(&["write-tree", "--missing-ok"])
     }
 
-    /// Says why a file is in no tree, and which version of it is there.
-    fn in_words(&self, file: &Outside) -> String {
-        let (version, size) = versions(&self.root.join(&file.path));
-        format!("Not shown: {}. {size} bytes, version {version}\n", file.why)
-    }
-
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
-    fn open_submodules(&self) -> Result<Vec<Outside>, Unknown> {
-        let open = open_submodules(&mut self.git(&[])?).map_err(failed)?;
+    fn open_submodules(&self) -> Result<Vec<Changed>, Unknown> {
+        let open = match self.root.join(".gitmodules").exists() {
+            true => open_submodules(&mut self.git(&[])?).map_err(failed)?,
+            false => Vec::new(),
+        };
         let why = "a submodule in which something is not committed";
-        Ok(open.iter().map(|path| Outside::new(path, why)).collect())
+        Ok(open.iter().map(|path| Changed::unread(path, why)).collect())
     }
 
     /// Returns the files that differ between two trees.
@@ -349,15 +257,13 @@ impl<'r> Repository<'r> {
                 let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
                 let lines = added.parse().ok().zip(removed.parse().ok());
                 if submodules.contains(path) {
-                    return Some(Changed {
-                        path: path.to_owned(),
-                        lines: None,
-                        unread: Some("a submodule: its content is not shown"),
-                    });
+                    let why = "a submodule: its content is not shown";
+                    return Some(Changed { is_named: false, ..Changed::unread(path, why) });
                 }
                 let is_lock = LOCKS.iter().any(|end| path.ends_with(end));
                 Some(Changed {
                     path: path.to_owned(),
+                    is_named: false,
                     unread: match lines {
                         None if self.is_text(path) => {
                             Some("not shown by `git diff`: read the file")
@@ -420,7 +326,7 @@ fn make_apart(dir: &Path, tree: &str) -> io::Result<()> {
         fs::create_dir_all(dir.join(folder))?;
     }
     fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
-    if tree.len() == DIGITS[1] {
+    if tree.len() == SHA256 {
         let config = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectFormat = sha256\n";
         fs::write(dir.join("config"), config)?;
     }

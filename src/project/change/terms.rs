@@ -25,20 +25,14 @@ pub(crate) struct Changed {
     pub(crate) lines: Option<(u64, u64)>,
     /// Why there is nothing in it to read.
     pub(crate) unread: Option<&'static str>,
+    /// It is only named: nobody knows whether it has changed.
+    pub(super) is_named: bool,
 }
 
-/// A file that git does not store, or not now, and why.
-#[derive(Debug)]
-pub(super) struct Outside {
-    pub(super) path: String,
-    /// Something in its place in a tree shows which version is there.
-    pub(super) has_stand_in: bool,
-    pub(super) why: &'static str,
-}
-
-impl Outside {
-    pub(super) fn new(path: &str, why: &'static str) -> Self {
-        Self { path: path.to_owned(), has_stand_in: true, why }
+impl Changed {
+    /// Returns a file that is only named: nobody knows whether it has changed.
+    pub(super) fn unread(path: &str, why: &'static str) -> Self {
+        Self { path: path.to_owned(), lines: None, unread: Some(why), is_named: true }
     }
 }
 
