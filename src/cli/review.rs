@@ -25,14 +25,14 @@ use crate::lint::report;
 use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
-use crate::project::change::{self as changes, Base, Change, Unknown};
+use crate::project::change::{self as changes, Base, Change, Changed, Unknown};
 use crate::project::settings::{self, Before};
 use crate::project::{find, trust};
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, commits, part, under_way};
+use crate::run::{asked, change, coming, part, under_way};
 use crate::store::{driver, postponed, running::Running};
 use crate::text::{capitalized, shown};
 
@@ -149,9 +149,6 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Answer::Refuse(why) = decision.answer {
         return Err(CliError::new(why).into());
     }
-    if begins {
-        commits::begin(&place, &change);
-    }
     decision.says.iter().for_each(|text| say(text));
     if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
         say(&format!("{}.", capitalized(&why)));
@@ -263,14 +260,14 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let change = performed.reread.take().unwrap_or(change);
     // Whoever waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
-        .map(|_| change::find(&mut place, Base::Known(&change.base)))
+        .map(|_| change::find(&mut place, Base::Known(&change.after)))
         .transpose();
     let now = now.unwrap_or_else(|unknown| {
         // What was paid for is shown all the same.
         warn([unknown.in_words()]);
         None
     });
-    let is_outdated = now.is_some_and(|now| now.after != change.after);
+    let is_outdated = now.is_some_and(|now| now.files.iter().any(Changed::is_readable));
     let result = ReviewReport::of(&place, &change, &performed, is_outdated);
     match format {
         "json" => say_json(result.json()),

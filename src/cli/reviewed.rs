@@ -10,7 +10,7 @@ use crate::chart::Chart;
 use crate::engine::decision::{Answer, Ended, Outcome};
 use crate::lint::report;
 use crate::page::{self, Page, counted, paint, paint_words, span};
-use crate::project::change::Change;
+use crate::project::change::{Change, Changed};
 use crate::project::git;
 use crate::reviewer::finding::Finding;
 use crate::run::performed::Performed;
@@ -92,7 +92,8 @@ impl<'p> ReviewReport<'p> {
         let is_settled = !decision.fired.is_empty() && decision.call().is_none();
         // An earlier process was killed before it has printed this.
         let is_repeated = performed.debt.is_some() && decision.fired.is_empty();
-        let is_known = ended.is_none() && (is_settled || is_repeated) && !change.files.is_empty();
+        let is_readable = change.files.iter().any(Changed::is_readable);
+        let is_known = ended.is_none() && (is_settled || is_repeated) && is_readable;
         let lines = is_known.then(|| place.journal().read());
         let last = lines.into_iter().flatten().rev().find_map(|line| match line {
             Line::Review(review) if review.run.error.is_none() => Some(review.run),
@@ -234,6 +235,7 @@ impl<'p> ReviewReport<'p> {
             "base": self.change.base,
             "tree": self.change.after,
             "files": files.collect::<Vec<_>>(),
+            "unread": self.change.unread(&[]),
         })
     }
 
@@ -275,7 +277,7 @@ fn ran(mut log: Json, is_done: bool, messages: &[String]) -> Json {
 pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
     match format {
         "json" => {
-            let mut nothing = json!({ "clean": false, "findings": [], "error": why, "messages": [], "files": [] });
+            let mut nothing = json!({ "clean": false, "findings": [], "error": why, "messages": [], "files": [], "unread": [] });
             for name in ["verdict", "gate", "review", "by", "seconds", "cost_usd", "base", "tree"] {
                 nothing[name] = Json::Null;
             }

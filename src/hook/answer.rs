@@ -3,26 +3,28 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::due::AfterAnswer;
 use super::output::tell;
 use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
+use crate::disk;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
+use crate::hash;
 use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
 use crate::host::hosts::{self, Host};
 use crate::host::reply::Reply;
-use crate::project::change::{Base, Unknown};
+use crate::project::change::{Base, Tree, Unknown};
 use crate::project::state_file::{self, Reading};
 use crate::run::call::UserCall;
 use crate::run::perform::{foreseen_news, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{change, commits, part};
+use crate::run::{change, part};
 use crate::store::driver;
 use crate::store::once;
 use crate::store::owed;
@@ -115,9 +117,10 @@ pub(super) fn reply_to(
     let plan = plan.and_then(|target| target.place.as_ref());
     if let Some(plan) = plan.filter(|plan| acts(plan, &event)) {
         let change = also.as_ref().ok().and_then(|target| target.place.as_ref());
-        let left = change.and_then(|change| session_change::leave_to(plan, change));
-        let (reply, due) = answer(name, event, found, host)?;
-        return Ok((reply.with_warnings(left.into_iter().collect()), due));
+        if let Some(change) = change {
+            session_change::leave_to(plan, change);
+        }
+        return answer(name, event, found, host);
     }
     let answer = |found| answer(name, event.clone(), found, host);
     let (first, due) = answer(found)?;
@@ -175,14 +178,8 @@ fn answer(
     let is_own = part::is_own(&place);
     if is_own {
         warnings.extend(session_change::moved(&place));
-        let is_busy = hosts::is_busy(&event.fields);
-        change::note_busy(&place, is_busy);
-        if !is_busy
-            && change::is_settled(&place)
-            && !owed::is_left(&place.store, &place.instance.name)
-        {
-            return Ok((reported(silent.with_warnings(warnings)), due));
-        }
+        warnings.extend(change::other_rules(&place));
+        change::note_busy(&place, hosts::is_busy(&event.fields));
     }
     let store = place.store.clone();
     let state = place.dir().join(state_file::FILE);
@@ -195,14 +192,17 @@ fn answer(
     }
     let turn =
         (session.as_deref()).and_then(|session| BlocksInTurn::of(host, &store, session, goes_on));
-    let root = is_own.then(|| place.root.clone());
-    let mark = || change::mark(&state, root.as_ref());
+    let (chart, root) = (Arc::clone(&place.chart), place.root.clone());
+    let mark = || {
+        // No state shows what a session has changed.
+        let tree = is_own.then(|| Tree::read(&root, &chart.scope));
+        let tree = tree.map_or_else(|| Some(String::new()), |tree| Some(tree?.id))?;
+        Some(hash::number(tree + &disk::text(&state).unwrap_or_default()))
+    };
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
         return Ok((silent, due));
     }
     if is_stop(name) {
-        let is_change = place.chart.scope.since.is_some();
-        warnings.extend(is_change.then(|| commits::elsewhere(&place)).flatten());
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = is_used_up.into();
     }
@@ -242,7 +242,6 @@ fn decided(
 ) -> Result<Reply, Unanswered> {
     let (is_own, quiet) = (part::is_own(place), place.chart.quiet);
     let silent = Reply::silent(name, quiet);
-    let stamp = is_own.then(|| change::look(place)).flatten();
     match session_change::off(place) {
         Ok(None) => {}
         Ok(Some(why)) => {
@@ -257,12 +256,7 @@ fn decided(
         Ok(true) => {}
         // Its last answer has not been given yet.
         Ok(false) if owed::is_left(&place.store, &place.instance.name) || has_news(place) => {}
-        Ok(false) => {
-            if place.dir().join(state_file::FILE).exists() {
-                change::settle(place, stamp);
-            }
-            return Ok(silent);
-        }
+        Ok(false) => return Ok(silent),
         Err(why) => return Ok(undecided(place, event, why, due)),
     }
     let result = perform(place, event);
@@ -281,8 +275,6 @@ fn decided(
             waits.extend(began.unwrap_or_else(|why| vec![why]));
         } else if is_own {
             change::forget_prompts(place);
-            change::settle(place, stamp);
-            commits::pass_over(place);
         } else if session.is_some() {
             let done = result.as_ref().ok();
             let is_clean = done.is_some_and(|done| done.decision.advances());
@@ -361,7 +353,7 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     change::describe(place, fields, &change);
     if part::is_own(place) && !place.is_in_cycle() {
         // The agent has gone on without a prompt.
-        let counts = !fields["lines"].is_null();
+        let counts = !fields["lines"].is_null() || fields["unread"] != json!([]);
         if let (true, Some(session)) = (counts, session) {
             session_change::begin(place, &session, base)?;
         } else {

@@ -14,7 +14,7 @@ use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
-use crate::run::{asked, change, commits, part};
+use crate::run::{asked, change, part};
 use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::lock::WriteLock;
 use crate::store::{driver, git_dir, postponed};
@@ -80,7 +80,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let was_busy = change::take_busy(&place);
     if was_busy && has_begun(&place) {
         go_on(&mut place, session)?;
-    } else if !is_going_on || change::is_confirmed(&place) {
+    } else if !is_going_on {
         change::sweep(&place);
         warnings = start_over(&mut place, session)?;
     }
@@ -91,12 +91,9 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
 /// Forgets the change of the session, and begins the next one. Returns what is to be reported.
 fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
     abandon(place);
-    let stamp = change::look(place);
     // What it has stored so far would look as if it had been killed.
-    let begun = begin(place, session, Base::Now);
-    let warnings = begun.inspect_err(|_| change::release(place))?;
-    commits::pass_over(place);
-    change::settle(place, stamp);
+    let warnings = begin(place, session, Base::Now).inspect_err(|_| change::release(place))?;
+    change::note_rules(place);
     Ok(warnings)
 }
 
@@ -152,7 +149,6 @@ pub(super) fn hand_back(
     let own = own(asked, session);
     let is_read = is_clean && own.as_ref().is_some_and(|own| is_read_along(own, event));
     driver::forget(&asked.store, session);
-    commits::forget(asked);
     change::forget(asked);
     let Some(mut own) = own.filter(has_begun) else {
         return Ok(Vec::new());
@@ -162,11 +158,14 @@ pub(super) fn hand_back(
         return Ok(if is_read { Vec::new() } else { why });
     }
     if is_read {
-        let left = commits::elsewhere(&own);
-        let warnings = start_over(&mut own, session)?;
-        // This stop has looked.
-        let _ = change::is_settled(&own);
-        return Ok(left.into_iter().chain(warnings).collect());
+        let mut warnings = start_over(&mut own, session)?;
+        // This stop has looked: what the user changes before the next prompt does not count.
+        let now = change::find(&mut own, Base::Now).map_err(Unknown::in_words)?;
+        let mut stop = event.clone();
+        change::describe(&own, &mut stop.fields, &now);
+        let performed = perform(&own, &stop).map_err(|stuck| stuck.to_string())?;
+        warnings.extend(performed.warnings);
+        return Ok(warnings);
     }
     go_on(&mut own, session)?;
     Ok(vec!["The reviews of what this session has changed go on at its next stop.".to_owned()])
@@ -192,10 +191,9 @@ pub(super) fn or_own(mut target: Target, event: &Event) -> Target {
         let own = own(asked, session).filter(has_begun)?;
         let base = change::base(asked)?;
         let found = change::find(asked, Base::Known(&base)).ok()?;
-        found.files.is_empty().then(|| (own, commits::elsewhere(asked)))
+        found.files.is_empty().then_some(own)
     });
-    if let Some((own, left)) = instead {
-        target.warnings.extend(left);
+    if let Some(own) = instead {
         target.place = Some(own);
     }
     target
@@ -255,23 +253,20 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
 }
 
 /// Leaves what a session changes to the reviews of a plan, if these read all of it: nothing is read twice. What a review has
-/// found in it is not forgotten. Returns what is to be reported.
-pub(super) fn leave_to(plan: &Place, change: &Place) -> Option<String> {
+/// found in it is not forgotten.
+pub(super) fn leave_to(plan: &Place, change: &Place) {
     let snapshot = plan.snapshot();
     let view = snapshot.view();
     let reads_code = view.running().and_then(|cycle| view.skips(cycle).ok()?);
     if reads_code.is_none() || has_reviews(change) {
-        return None;
+        return;
     }
     // What was committed before the plan began, its reviewers are not given.
     let given = plan.journal().base(&plan.chart);
     let ends = change::base(change).zip(given);
-    if !ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given)) {
-        return None;
+    if ends.is_some_and(|(base, given)| change::begins_like(change, &base, &given)) {
+        abandon(change);
     }
-    let left = commits::elsewhere(change);
-    abandon(change);
-    left
 }
 
 /// Returns whether a review of the cycle that is running has found something out.
@@ -289,7 +284,6 @@ pub(super) fn abandon(place: &Place) {
         return;
     }
     driver::leave(&place.store, &place.instance.name);
-    commits::forget(place);
     let _ = fs::remove_file(place.dir().join(state_file::FILE));
     change::release(place);
 }
@@ -323,7 +317,7 @@ pub(super) fn release(event: &Event) {
             let place = Place::new(Arc::clone(&chart), root.clone(), instance);
             let drives = driver::drives(&place.store, &name, session);
             let waits = place.is_in_cycle() && drives;
-            if name == own && (!waits || change::is_confirmed(&place)) {
+            if name == own && !waits {
                 abandon(&place);
             } else if waits {
                 let ended = DecisionLine {

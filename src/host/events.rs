@@ -86,6 +86,7 @@ fields! {
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
     "prompt", Text, "the user's prompt", "hook events";
     "range", Text, "the git trees before and after the change, as arguments of `git diff`", "`taskie review`";
+    "readable", False, "a reviewer can read something of the change that counts", "`taskie review`";
     "reviewing", False, "a review of the instance is running", "commands";
     "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled", "`taskie review`";
     "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only", "hook events";
@@ -98,6 +99,7 @@ fields! {
     "transcript_path", Text, "the file of the conversation", "hook events";
     "tree", Text, "the git tree after the change", "`taskie review`";
     "trigger", Text, "what caused the compaction: manual or auto", "hook events";
+    "unread", List, "the files that have changed and that no reviewer can read, each with the reason", "`taskie review`";
 }
 
 /// The names that hosts give to the field with the session's id.

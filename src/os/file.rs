@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
@@ -22,7 +21,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Identifies one version of a file.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Version {
     inode: u64,
     pub(crate) len: u64,
@@ -39,13 +38,6 @@ impl Version {
             modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
         }
-    }
-
-    /// Returns when the file was changed last, in whatever way.
-    pub(crate) fn changed_at(&self) -> Option<SystemTime> {
-        let seconds = u64::try_from(self.changed.0).ok()?;
-        let nanos = u32::try_from(self.changed.1).ok()?;
-        UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
     }
 }
 

@@ -9,6 +9,5 @@ pub(crate) mod ledger;
 pub(crate) mod listing;
 pub(crate) mod seen;
 pub(crate) mod settings;
-pub(crate) mod stamp;
 pub(crate) mod state_file;
 pub(crate) mod trust;

@@ -10,7 +10,7 @@ use crate::disk;
 use crate::engine::file_values;
 use crate::hash::IndexMap;
 use crate::hash::{self, Hash};
-use crate::project::git::Tree;
+use crate::project::change::Tree;
 use crate::project::ledger::rulings;
 
 /// What a review sees.
@@ -41,8 +41,8 @@ pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
         }
     }
     hash.add(rulings(chart, root, dir).join("\n"));
-    let tree = Tree::read(root, &chart.scope.home);
-    is_known &= tree.and_then(|tree| tree.hash(|part| hash.add(part))).is_some();
+    let tree = Tree::read(root, &chart.scope);
+    is_known &= tree.map(|tree| hash.add(tree.id)).is_some();
     Seen { all: is_known.then(|| hash.number()), subject, head: None }
 }
 

@@ -68,9 +68,7 @@ pub(crate) fn drivers(place: &Place) -> Vec<String> {
 /// Returns whether the agent of these sessions is at work, by the journal's `lines`.
 pub(crate) fn at_work(place: &Place, lines: &[Line], drivers: &[String]) -> AtWork {
     let mut at_work = AtWork::of(&place.chart, lines, drivers);
-    // A stop that finds nothing to do about a change leaves no line.
-    let is_quiet = || place.chart.scope.since.is_some() && change::is_confirmed(place);
-    at_work.has_stopped |= is_killed(place) || is_quiet();
+    at_work.has_stopped |= is_killed(place);
     at_work
 }
 

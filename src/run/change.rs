@@ -1,13 +1,11 @@
 //! The change that a stop is about: what has changed, as fields of the event, which rules see. Beside the state, this keeps what
-//! the user asked for, the text that sends the agent back, and what was found to be settled.
+//! the user asked for, and the text that sends the agent back.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::diagnostic::quote::quoted;
@@ -16,12 +14,11 @@ use crate::engine::context::{running_cycle, text};
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::files::pattern::name_flaw;
-use crate::hash::{self, Hash};
+use crate::hash;
 use crate::os::regular::create_private;
 use crate::page::counted;
-use crate::project::change::{self, Base, Change, OBJECTS, STORED, Unknown};
-use crate::project::stamp::Stamp;
-use crate::project::{ledger, state_file};
+use crate::project::change::{self, Base, Change, Changed, OBJECTS, STORED, Unknown};
+use crate::project::{git, ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::{part, under_way};
@@ -38,11 +35,11 @@ const ASKED: &str = ".asked";
 /// The file in the instance's directory with the text that has sent the agent back last.
 const SENT: &str = ".sent";
 
-/// The file in the instance's directory with what the work tree was like when nothing in it was to be reviewed.
-const STAMP: &str = ".stamp";
-
 /// The file in the instance's directory that is there while the agent of the last stop still has something going on.
 const BUSY: &str = ".busy";
+
+/// The file in the instance's directory with a number for git's own rules when the change began.
+const RULES: &str = ".rules";
 
 /// How much of a prompt is kept, in bytes, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
@@ -91,14 +88,10 @@ pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown>
     Ok(change)
 }
 
-/// Finds out what has changed in these paths. What an instance of the chart with the settings keeps says how the work goes on,
-/// and is no part of it.
+/// Finds out what has changed in these paths.
 fn read(place: &Place, base: Base<'_>, paths: &[String]) -> Result<Change, Unknown> {
-    let kept = place.chart.scope.settings.map_or_else(Vec::new, |chart| {
-        let files = ["*.md", state_file::FILE, ledger::FILE, ".gitignore", "*.log"].into_iter();
-        files.map(|file| format!("**/{}/{}/*/{file}", chart.home(), chart.folder())).collect()
-    });
-    change::read(&place.root, &place.dir().join(STORED), base, paths, &kept)
+    let objects = place.dir().join(STORED);
+    change::read(&place.root, &objects, base, paths, &place.chart.scope)
 }
 
 /// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
@@ -162,7 +155,7 @@ pub(crate) fn release(place: &Place) {
 fn forget_marks(place: &Place) {
     forget_prompts(place);
     take_busy(place);
-    let _ = fs::remove_file(place.dir().join(STAMP));
+    let _ = fs::remove_file(place.dir().join(RULES));
 }
 
 /// Notes whether something of the agent goes on after a stop: what that changes is the session's.
@@ -176,6 +169,23 @@ pub(crate) fn note_busy(place: &Place, is_busy: bool) {
 /// Returns whether that was noted at the last stop, and forgets it.
 pub(crate) fn take_busy(place: &Place) -> bool {
     fs::remove_file(place.dir().join(BUSY)).is_ok()
+}
+
+/// Notes git's own rules.
+pub(crate) fn note_rules(place: &Place) {
+    let rules = git::rules(&place.root);
+    let _ = fs::write(place.dir().join(RULES), format!("{rules:?}"));
+}
+
+/// Says that git's own rules are others than those noted last, and notes them.
+pub(crate) fn other_rules(place: &Place) -> Option<String> {
+    let noted = place.read(RULES)?;
+    note_rules(place);
+    (place.read(RULES)? != noted).then(|| {
+        "What git passes over has changed since your prompt (`.git/info`, `core.excludesFile`, `core.attributesFile`, \
+         `core.fileMode` or a filter): no review sees what that hides."
+            .to_owned()
+    })
 }
 
 fn remove_stored(place: &Place) {
@@ -201,77 +211,6 @@ pub(crate) fn forget_prompts(place: &Place) {
     for file in [ASKED, SENT] {
         let _ = fs::remove_file(place.dir().join(file));
     }
-}
-
-/// What was there when nothing was to be reviewed.
-#[derive(Debug, Serialize, Deserialize)]
-struct Settled {
-    stamp: Stamp,
-    /// The state then.
-    state: u64,
-    /// A stop has found the same.
-    is_confirmed: bool,
-}
-
-fn settled(place: &Place) -> Option<Settled> {
-    serde_json::from_slice(&place.read(STAMP)?).ok()
-}
-
-/// Returns whether nothing has changed since nothing was to be reviewed, and keeps in mind that a stop has found that.
-pub(crate) fn is_settled(place: &Place) -> bool {
-    let Some(mut settled) = settled(place).filter(|settled| settled.state == state_of(place))
-    else {
-        return false;
-    };
-    let is_same = settled.stamp.is_of(&place.root);
-    if is_same && !settled.is_confirmed {
-        settled.is_confirmed = true;
-        keep_settled(place, &settled);
-    }
-    is_same
-}
-
-/// Returns whether the last stop has found that nothing has changed: the next prompt begins another change.
-pub(crate) fn is_confirmed(place: &Place) -> bool {
-    settled(place).is_some_and(|settled| settled.is_confirmed)
-}
-
-/// Returns what the work tree is like now. What was kept of it is no longer true.
-pub(crate) fn look(place: &Place) -> Option<Stamp> {
-    let _ = fs::remove_file(place.dir().join(STAMP));
-    Stamp::of(&place.root)
-}
-
-/// Returns a number for the file `state` and the work tree `tree`, if that counts; `None` if it would not show each change.
-pub(crate) fn mark(state: &Path, tree: Option<&PathBuf>) -> Option<u64> {
-    let tree = match tree {
-        Some(tree) => Some(Stamp::of(tree)?),
-        None => None,
-    };
-    let state = disk::text(state).unwrap_or_default();
-    Some(hash::number(format!("{tree:?} {state}")))
-}
-
-/// Keeps what the work tree was like before the last look at the change: nothing in it is to be reviewed.
-pub(crate) fn settle(place: &Place, stamp: Option<Stamp>) {
-    let state = state_of(place);
-    if let Some(stamp) = stamp {
-        let is_confirmed = false;
-        keep_settled(place, &Settled { stamp, state, is_confirmed });
-    }
-}
-
-fn keep_settled(place: &Place, settled: &Settled) {
-    // Without it, the next stop takes longer.
-    let text = serde_json::to_vec(settled).unwrap_or_default();
-    let _ = disk::replace_for_now(&place.dir().join(STAMP), |file| file.write_all(&text));
-}
-
-/// Returns a number for the state file.
-fn state_of(place: &Place) -> u64 {
-    let mut state = Hash::default();
-    state.add(disk::text(&place.dir().join(state_file::FILE)).unwrap_or_default());
-    state.number()
 }
 
 /// Returns whether a prompt is the text that has sent the agent back last, or its beginning: some hosts send it as a prompt.
@@ -427,7 +366,7 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Chang
     }
     let (mut event, mut now) = (event.clone(), json!({}));
     describe(place, &mut now, &change);
-    for name in ["change", "tree", "range", "lines"] {
+    for name in ["change", "tree", "range", "lines", "readable", "unread"] {
         event.fields[name] = now[name].take();
     }
     Ok(Some((event, change)))
@@ -448,7 +387,10 @@ pub(crate) fn is_outdated(place: &mut Place, event: &Event, performed: &Performe
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.
 pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     let mut room = NAMES;
-    let files = change.files.iter().map(ToString::to_string);
+    let files = change.files.iter().map(|file| match file.command() {
+        Some(command) => format!("{file}: `{command}` shows that"),
+        None => file.to_string(),
+    });
     let files = files.take_while(|file| {
         let fits = room > file.len();
         room = room.saturating_sub(file.len() + 1);
@@ -461,16 +403,24 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     }
     let paths = part::paths(place).unwrap_or_default();
     let paths = paths.iter().map(|path| format!(" {}", quoted(path)));
+    let (is_own, skip) = (part::is_own(place), skipped(place));
+    let lines = change.lines(&skip);
+    let is_readable = match is_own {
+        true => lines.is_some(),
+        false => change.files.iter().any(Changed::is_readable),
+    };
     for (name, value) in [
         ("change", json!(files)),
         ("base", json!(change.base)),
         ("against", json!(change.against)),
         ("tree", json!(change.after)),
         ("range", json!(format!("{} {}", change.before, change.after))),
-        ("lines", json!(change.lines(&skipped(place)))),
+        ("lines", json!(lines)),
+        ("readable", json!(is_readable)),
+        ("unread", json!(change.unread(if is_own { &skip } else { &[] }))),
         ("paths", json!(paths.collect::<String>())),
         ("lost", json!(change.is_lost)),
-        ("own", json!(part::is_own(place))),
+        ("own", json!(is_own)),
         ("asked", json!(asked(place))),
         ("rules", json!(rules(place))),
         ("model", json!("")),

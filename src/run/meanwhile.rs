@@ -4,7 +4,7 @@
 //! named to the user.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -12,8 +12,8 @@ use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::hash;
-use crate::project::change::is_in;
-use crate::project::git::{self, Rules, Tree};
+use crate::project::change::{Tree, is_in};
+use crate::project::git;
 use crate::project::state_file;
 use crate::run::part;
 use crate::run::place::Place;
@@ -32,8 +32,8 @@ pub(crate) struct FilesBefore {
     own: BTreeMap<PathBuf, String>,
     /// The code; `None` if nobody knows.
     tree: Option<Tree>,
-    /// Git's own rules: what they let it pass over may have changed.
-    rules: Option<Rules>,
+    /// A number for what git passes over.
+    rules: Option<u64>,
     /// Git keeps the code.
     is_in_git: bool,
 }
@@ -45,6 +45,8 @@ pub(crate) struct ChangedFiles {
     files: Vec<PathBuf>,
     /// Git cannot say whether the code is among them.
     is_code_unknown: bool,
+    /// Git passes over other files now.
+    hides_others: bool,
     is_in_git: bool,
 }
 
@@ -66,8 +68,8 @@ impl FilesBefore {
         });
         Self {
             own: own.collect(),
-            tree: Tree::read(&place.root, home),
-            rules: Rules::read(&place.root),
+            tree: Tree::read(&place.root, &place.chart.scope),
+            rules: git::is_in_git(&place.root).then(|| git::rules(&place.root)).flatten(),
             is_in_git: git::is_in_git(&place.root),
         }
     }
@@ -76,24 +78,27 @@ impl FilesBefore {
     pub(crate) fn changed(&self, place: &Place) -> ChangedFiles {
         let now = Self::read(place);
         let names = self.own.keys().chain(now.own.keys());
-        let mut names: Vec<PathBuf> =
-            names.filter(|name| self.own.get(*name) != now.own.get(*name)).cloned().collect();
-        names.sort();
-        names.dedup();
+        let names = names.filter(|name| self.own.get(*name) != now.own.get(*name)).cloned();
         let (mut names, mut new): (Vec<_>, Vec<_>) =
-            (names.into_iter()).partition(|name| self.own.contains_key(name));
+            names.partition(|name| self.own.contains_key(name));
         if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
-            let (others, added) = before.changed(now, &place.root);
+            let (others, added) = before.changed(now);
             names.extend(others);
             new.extend(added);
         }
-        if let (Some(before), Some(now)) = (&self.rules, &now.rules) {
-            names.extend(before.changed(now));
+        for names in [&mut names, &mut new] {
+            names.sort();
+            names.dedup();
         }
         names.extend(new);
         let is_known = self.tree.is_some() && now.tree.is_some();
         let is_in_git = self.is_in_git || now.is_in_git;
-        ChangedFiles { files: names, is_code_unknown: !is_known && is_in_git, is_in_git }
+        ChangedFiles {
+            files: names,
+            is_code_unknown: !is_known && is_in_git,
+            hides_others: self.rules != now.rules,
+            is_in_git,
+        }
     }
 }
 
@@ -101,12 +106,13 @@ impl FilesBefore {
 /// `None` if none has changed.
 pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Option<String> {
     let known = [review, state_file::FILE].map(|name| place.instance.dir.join(name));
+    let own = Path::new(&place.chart.scope.home).join(".gitignore");
     let part = part::paths(place).unwrap_or_default();
     // What is in the work tree, but not in the part, is not what was reviewed.
-    let is_meant = |file: &PathBuf| {
-        file.is_absolute() || file.starts_with(".git") || is_in(&file.to_string_lossy(), &part)
-    };
-    let files = (changed.files.iter()).filter(|file| !known.contains(file) && is_meant(file));
+    let is_meant =
+        |file: &PathBuf| file.starts_with(".git") || is_in(&file.to_string_lossy(), &part);
+    let files = (changed.files.iter())
+        .filter(|file| **file != own && !known.contains(file) && is_meant(file));
     let mut files = files.map(|file| shown(&file.to_string_lossy()).into_owned());
     let mut changes: Vec<String> = files.by_ref().take(NAMED).collect();
     changes.extend(match files.count() {
@@ -119,7 +125,10 @@ pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Op
     let unknown = changed.is_code_unknown.then(|| {
         "Whether code has changed while it was reviewed is not known: git cannot say.".to_owned()
     });
-    let sentences: Vec<String> = changes.into_iter().chain(unknown).collect();
+    let hidden = changed.hides_others.then(|| {
+        "What git passes over has changed while it was reviewed: that is not compared.".to_owned()
+    });
+    let sentences: Vec<String> = changes.into_iter().chain(unknown).chain(hidden).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 

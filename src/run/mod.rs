@@ -7,7 +7,6 @@ pub(crate) mod call;
 pub(crate) mod called;
 pub(crate) mod change;
 pub(crate) mod coming;
-pub(crate) mod commits;
 mod effects;
 pub(crate) mod gates;
 mod meanwhile;

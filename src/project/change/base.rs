@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::repository::Repository;
-use super::terms::{Base, Unknown};
+use super::terms::{Base, Changed, Unknown};
 use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
@@ -58,7 +58,8 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let is_clean = self.without(head.clone())? == after;
+                let uncommitted = self.files([&self.without(head.clone())?, after])?;
+                let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {
                     Some((branch, id)) => Ok((self.fork(&id, &branch)?, format!("since {branch}"))),

@@ -1,5 +1,6 @@
 //! An index of its own, in which git puts together the tree of what is there now.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +18,8 @@ pub(super) struct Index<'r> {
     pub(super) folder: TempDir,
     /// Where the repository has its objects.
     stored: PathBuf,
+    /// The tree whose attributes count; those of the work tree if it is not set.
+    pub(super) attributes: OnceCell<String>,
 }
 
 impl<'r> Index<'r> {
@@ -26,7 +29,7 @@ impl<'r> Index<'r> {
             .prefix(".index-")
             .tempdir_in(objects)
             .map_err(|error| unwritable(objects, &error))?;
-        Ok(Self { root, objects, folder, stored })
+        Ok(Self { root, objects, folder, stored, attributes: OnceCell::new() })
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -38,7 +41,8 @@ impl<'r> Index<'r> {
         let mut git = command::git(self.root, self.objects, args)?;
         git.env("GIT_INDEX_FILE", self.path())
             .env("GIT_OBJECT_DIRECTORY", self.objects)
-            .env(OBJECTS, with(&self.stored));
+            .env(OBJECTS, with(&self.stored))
+            .envs(self.attributes.get().map(|tree| ("GIT_ATTR_SOURCE", tree)));
         Ok(git)
     }
 
@@ -48,12 +52,16 @@ impl<'r> Index<'r> {
         Ok(printed.trim_end().to_owned())
     }
 
-    /// Takes these names out of it, whatever it says of them. A zero byte is between two of them.
-    pub(super) fn remove(&self, names: &[u8]) -> Result<(), Unknown> {
+    /// Changes it as an option of `git update-index` says, which gets these names or entries. A zero byte is between two of them.
+    pub(super) fn update(&self, option: &str, names: &[u8]) -> Result<(), Unknown> {
+        if names.is_empty() {
+            return Ok(());
+        }
         let list = self.folder.path().join("names");
         let written = fs::write(&list, names).and_then(|()| fs::File::open(&list));
         let list = written.map_err(|error| unwritable(&list, &error))?;
-        let mut git = self.git(&["update-index", "-z", "--force-remove", "--stdin"])?;
+        let mut git = self.git(&["update-index", "-z", "--add", "--replace", option])?;
+        git.args((option != "--index-info").then_some("--stdin"));
         run(git.stdin(list))?.map(drop).map_err(failed)
     }
 }

@@ -10,18 +10,20 @@ mod pattern;
 mod repository;
 mod terms;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use self::command::{run, unwritable};
+use self::command::{bytes, run, unwritable};
 use self::repository::Repository;
-use crate::os::file::create_private_folder;
+use crate::chart::Scope;
+use crate::os::file::{create_private_folder, path};
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
 pub(crate) use self::command::{OBJECTS, with};
 pub(crate) use self::pattern::is_any_like;
-pub(crate) use self::terms::{Base, Changed, Unknown, is_in};
+pub(crate) use self::terms::{Base, Changed, Content, Unknown, is_in};
 
 /// The folder in the directory of a change with its objects, hidden like everything that is this program's.
 pub(crate) const STORED: &str = ".objects";
@@ -46,11 +48,19 @@ impl Change {
     /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
     pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
         let files = self.files.iter();
-        let counted = files.filter(|file| !file.is_named && !is_any_like(&file.path, skip));
+        let counted = files.filter(|file| file.is_readable() && !is_any_like(&file.path, skip));
         counted.fold(None, |sum, file| {
-            let (added, removed) = file.lines.filter(|_| file.unread.is_none()).unwrap_or((0, 0));
+            let lines = file.lines.filter(|_| file.content == Content::InDiff);
+            let (added, removed) = lines.unwrap_or((0, 0));
             Some(sum.unwrap_or(0) + added + removed)
         })
+    }
+
+    /// Returns the files that no reviewer can read and no pattern in `skip` matches.
+    pub(crate) fn unread(&self, skip: &[String]) -> Vec<String> {
+        let unread = self.files.iter().filter(|file| !file.is_readable());
+        let unread = unread.filter(|file| !is_any_like(&file.path, skip));
+        unread.map(ToString::to_string).collect()
     }
 }
 
@@ -93,63 +103,65 @@ pub(crate) fn is_same(root: &Path, objects: &Path, trees: [&str; 2], files: &[St
     differing.is_ok_and(|differing| !differing.iter().any(|file| files.contains(&file.path)))
 }
 
-/// Where a commit is that HEAD was on before.
-#[derive(Debug)]
-pub(crate) enum Apart {
-    /// HEAD has it.
-    Not,
-    /// HEAD does not have it, but the index has what it has changed, as after a merge that has squashed it.
-    Included,
-    /// Only these branches have it.
-    On(Vec<String>),
-}
-
-/// Returns where the commit `id` is; `None` if git does not say.
-pub(crate) fn apart(root: &Path, id: &str) -> Option<Apart> {
-    let repository = Repository::of(root, root);
-    let fork = repository.ask(&["merge-base", "HEAD", id]).ok()?;
-    if fork.as_deref() == Some(id) {
-        return Some(Apart::Not);
-    }
-    let fork = fork.map_or_else(|| repository.empty_tree(), Ok).ok()?;
-    let files = repository.files([&fork, id]).ok()?;
-    let diff = ["diff", "--cached", "--quiet", "--no-ext-diff", id, "--"];
-    let mut diff = repository.git(&diff).ok()?;
-    diff.args(files.iter().map(|file| &file.path));
-    diff.env("GIT_LITERAL_PATHSPECS", "1");
-    if files.is_empty() || run(&mut diff).ok()?.is_ok() {
-        return Some(Apart::Included);
-    }
-    let list = ["for-each-ref", "--format=%(refname:short)", "--contains", id];
-    let mut list = repository.git(&list).ok()?;
-    let listed = run(list.arg("refs/heads")).ok()?.ok()?;
-    Some(Apart::On(listed.lines().map(str::to_owned).collect()))
-}
-
 /// Copies into the repository at `root` what it refers to and what only the folder `objects` has, because a program that saw
 /// them there has stored nothing itself.
 pub(crate) fn keep_what_is_referred_to(root: &Path, objects: &Path) -> Result<(), Unknown> {
     Repository::of(root, objects).keep_what_is_referred_to()
 }
 
-/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any, and nothing
-/// that fits the patterns `without`. The folder `objects` gets what git does not have yet.
+/// The files of a work tree as git would store them, without what instances keep.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) id: String,
+    /// Each with its mode and its blob.
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Tree {
+    /// Reads that of the work tree around the project at `root`; `None` if it is unknown, as outside git.
+    pub(crate) fn read(root: &Path, scope: &Scope) -> Option<Self> {
+        let top = git_dir::around(root)?.top;
+        let folder = tempfile::tempdir().ok()?;
+        let objects = folder.path().join("objects");
+        create_private_folder(&objects).ok()?;
+        let repository = Repository::of(&top, &objects).limited(&[], scope);
+        let (id, ..) = repository.write_tree().ok()?;
+        let mut list = repository.git(&["ls-tree", "-r", "-z", "--full-tree", &id]).ok()?;
+        let listed = bytes(&mut list).ok()?.ok()?;
+        let files = listed.split(|byte| *byte == 0).filter_map(|line| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let path = top.join(path(&line[tab + 1..]));
+            let path = path.strip_prefix(root).or_else(|_| path.strip_prefix(&top)).ok()?;
+            Some((path.to_owned(), line[..tab].to_owned()))
+        });
+        Some(Self { files: files.collect(), id })
+    }
+
+    /// Returns the files that are others in `now`, which was read later, and apart from them the new ones.
+    pub(crate) fn changed(&self, now: &Self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.files.keys()).collect();
+        let names = names.into_iter().filter(|name| self.files.get(*name) != now.files.get(*name));
+        names.cloned().partition(|name| self.files.contains_key(name))
+    }
+}
+
+/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
+/// `objects` gets what git does not have yet.
 pub(crate) fn read(
     root: &Path,
     objects: &Path,
     base: Base<'_>,
     paths: &[String],
-    without: &[String],
+    scope: &Scope,
 ) -> Result<Change, Unknown> {
     if objects.to_str().is_none() {
         let message = format!("{} is not UTF-8, which this command needs", objects.display());
         return Err(Unknown::new(message, "rename the folder"));
     }
     create_private_folder(objects).map_err(|error| unwritable(objects, &error))?;
-    let repository = Repository::of(root, objects).limited(paths, without);
+    let repository = Repository::of(root, objects).limited(paths, scope);
     let head = repository.id("HEAD^{commit}")?;
-    let (tree, mut unread) = repository.write_tree()?;
-    let after = repository.without(tree)?;
+    let (after, unread, nameless) = repository.write_tree()?;
     if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
         return Err(unknown);
     }
@@ -183,13 +195,11 @@ pub(crate) fn read(
         }
     }
     for file in &mut files {
-        if let Some(at) = unread.iter().position(|unread| unread.path == file.path) {
-            (file.unread, file.lines) = (unread.remove(at).unread, None);
+        if let Some(unread) = unread.iter().find(|unread| unread.path == file.path) {
+            (file.content, file.lines) = (unread.content, None);
         }
     }
-    if !(is_known && files.is_empty()) {
-        files.extend(unread.into_iter().filter(|file| is_in(&file.path, paths)));
-    }
+    files.extend(nameless.into_iter().filter(|file| is_in(&file.path, paths)));
     Ok(Change { base, against, before, after, files, is_lost })
 }
 

@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
+use walkdir::WalkDir;
+
 use super::command::{self, bytes, failed, failure, output, run, unwritable};
 use super::index::Index;
-use super::terms::{Changed, Unknown};
-use crate::os::file::path;
+use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown};
+use crate::chart::Scope;
+use crate::hash::Hash;
+use crate::os::file::{Version, path};
 use crate::os::regular::open_to_read;
-use crate::project::git::{GITLINK, LARGE, LARGE_TRACKED, open_submodules};
+use crate::project::{ledger, state_file};
 use crate::text::shown;
 
 /// How many of the newest commits can be those of a reviewer.
@@ -22,6 +26,21 @@ const SHA256: usize = 64;
 
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
+
+/// A file that is larger is not read: one that git does not track, and one that it does.
+const LARGE: u64 = 1024 * 1024;
+const LARGE_TRACKED: u64 = 16 * LARGE;
+
+/// The mode of a submodule, and of no file.
+const GITLINK: &str = "160000";
+const NO_FILE: &str = "000000";
+
+/// What a text in UTF-16 begins with.
+const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
+
+/// Marks in the index hide nothing that is there.
+const PRESENT: [&str; 4] =
+    ["-c", "core.sparseCheckout=true", "-c", "sparse.expectFilesOutsideOfPatterns=false"];
 
 /// How many files a command line names: it has an end.
 const CHUNK: usize = 500;
@@ -44,16 +63,19 @@ impl<'r> Repository<'r> {
         Self { root, objects, left_out: Vec::new() }
     }
 
-    /// Limits the trees of the change to these files and folders, if there are any, and leaves out what fits the patterns
-    /// `without`.
-    pub(super) fn limited(self, paths: &[String], without: &[String]) -> Self {
-        let without = without.iter().map(|pattern| format!(":(top,glob){pattern}")).collect();
+    /// Limits the trees of the change to these files and folders, if there are any, without what instances keep: that says how
+    /// the work goes on, and is no part of it.
+    pub(super) fn limited(self, paths: &[String], scope: &Scope) -> Self {
+        let shared = scope.settings.map(|chart| (chart.home(), chart.folder()));
+        let (home, folder) = shared.unwrap_or((&scope.home, &scope.folder));
+        let kept = ["*.md", state_file::FILE, ledger::FILE, ".gitignore", "*.log"].into_iter();
+        let kept = kept.map(|file| format!(":(top,glob)**/{home}/{folder}/*/{file}")).collect();
         let paths = paths.iter().map(|path| format!(":(top,exclude,literal){path}"));
         let mut others: Vec<String> = paths.collect();
         if !others.is_empty() {
             others.push(":/".to_owned());
         }
-        let left_out = [without, others].into_iter().filter(|specs| !specs.is_empty());
+        let left_out = [kept, others].into_iter().filter(|specs| !specs.is_empty());
         Self { left_out: left_out.collect(), ..self }
     }
 
@@ -144,9 +166,9 @@ impl<'r> Repository<'r> {
         Ok(())
     }
 
-    /// Writes what is in the work tree as a tree. Returns it, and the files that differ from git's index and were not read: none of
-    /// these is in the tree.
-    pub(super) fn write_tree(&self) -> Result<(String, Vec<Changed>), Unknown> {
+    /// Writes what is in the work tree as a tree. Returns it, and the files whose content is not in it. Something in their place
+    /// shows which version is there, apart from those, returned last, that no tree can name: whether they have changed is unknown.
+    pub(super) fn write_tree(&self) -> Result<(String, Vec<Changed>, Vec<Changed>), Unknown> {
         let index = self.index()?;
         let own = self.ask(&["rev-parse", "--git-path", "index"])?;
         let own = own.map(|path| self.root.join(path));
@@ -155,9 +177,20 @@ impl<'r> Repository<'r> {
             copy_with_time(&own, &index.path())
                 .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
         }
+        let list = |args: &[&str]| bytes(index.git(&PRESENT)?.args(args))?.map_err(failed);
+        let listed = list(&["ls-files", "-z", "-v", "--stage"])?;
+        let is_submodule = |line: &[u8]| line.get(2..8) == Some(GITLINK.as_bytes());
+        let has_submodules = listed.split(|byte| *byte == 0).any(is_submodule);
+        // What is marked as unchanged is read all the same.
+        let marked = listed.split(|byte| *byte == 0).filter_map(|line| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            line.first()?.is_ascii_lowercase().then(|| &line[tab + 1..])
+        });
+        let marked: Vec<&[u8]> = marked.collect();
+        index.update("--no-assume-unchanged", &marked.join(&0))?;
         let differing = || {
-            let mut git = index.git(&["ls-files", "-z", "-t", "--others", "--modified"])?;
-            bytes(git.args(["--exclude-standard", "--", ":/"]))?.map_err(failed)
+            let options = ["ls-files", "-z", "-t", "--others", "--modified"];
+            list(&[&options[..], &["--exclude-standard", "--", ":/"]].concat())
         };
         let listed = differing()?;
         let mut unread: Vec<(&[u8], &'static str)> = Vec::new();
@@ -173,58 +206,102 @@ impl<'r> Repository<'r> {
             let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
             // A repository in the repository has a slash.
             let (name, why) = match name.strip_suffix(b"/") {
-                Some(name) => (name, "a repository of its own"),
+                Some(name) => (name, REPOSITORY),
                 None if is_large => (name, why),
                 None => continue,
             };
             specs.extend([b"\0:(exclude,literal,top)", name].concat());
             unread.push((name, why));
         }
-        let list = index.folder.path().join("paths");
-        fs::write(&list, specs).map_err(|error| unwritable(&list, &error))?;
-        let list = format!("--pathspec-from-file={}", list.display());
-        let mut add =
-            index.git(&["add", "--all", "--ignore-errors", "--pathspec-file-nul", &list])?;
-        let added = output(&mut add)?;
-        // One file that git cannot store, such as `.GIT/x`, hides none of the others.
-        let refused = match added.status.code() {
-            Some(0) => Vec::new(),
-            Some(1) => differing()?,
-            _ => return Err(failed(failure(&add, &added))),
+        let paths = index.folder.path().join("paths");
+        fs::write(&paths, specs).map_err(|error| unwritable(&paths, &error))?;
+        let paths = format!("--pathspec-from-file={}", paths.display());
+        let add = || {
+            let mut add = index.git(&PRESENT)?;
+            add.args(["add", "--all", "--sparse", "--ignore-errors", "--pathspec-file-nul"]);
+            let added = output(add.arg(&paths))?;
+            let why = (!matches!(added.status.code(), Some(0 | 1))).then(|| failure(&add, &added));
+            why.map_or(Ok(Ok(added.status.success())), |why| Ok(Err(failed(why))))
         };
+        let are_all = add()?.or_else(|_| {
+            // The program of a filter is missing, or an encoding is another one: files are stored as they are.
+            let _ = index.attributes.set(self.empty_tree()?);
+            add()?
+        })?;
+        // One file that git cannot store, such as `.GIT/x`, hides none of the others.
+        let refused = if are_all { Vec::new() } else { differing()? };
         let refused = refused.split(|byte| *byte == 0).filter_map(|line| line.get(2..));
-        let refused = refused.map(|name| name.strip_suffix(b"/").unwrap_or(name));
         let known: HashSet<&[u8]> = unread.iter().map(|(name, _)| *name).collect();
+        let refused = refused.map(|name| name.strip_suffix(b"/").unwrap_or(name));
         let refused = refused.filter(|name| !known.contains(name));
         unread.extend(refused.map(|name| (name, "git cannot store it")));
-        let names: Vec<&[u8]> = unread.iter().map(|(name, _)| *name).collect();
-        index.remove(&names.join(&0))?;
+        let idents = list(&["ls-files", "-z", "--", ":(top,attr:ident)"])?;
+        let is_hiding = |name: &&[u8]| self.text(&path(name), u64::MAX).is_some_and(has_own_ident);
+        let hiding = idents.split(|byte| *byte == 0).filter(is_hiding);
+        unread.extend(hiding.map(|name| (name, "git's `ident` hides a part of it")));
+        let open = if has_submodules { self.open_submodules()? } else { Vec::new() };
+        unread.extend(open.iter().map(|name| (name.as_bytes(), SUBMODULE)));
+        let empty = self.empty_tree()?;
+        let entries = unread.iter().flat_map(|(name, why)| {
+            let file = self.root.join(path(name));
+            // Whoever works in another work tree of this repository is somebody else.
+            let is_other = *why == REPOSITORY && file.join(".git").is_file();
+            let version = version(&file, if is_other { 0 } else { usize::MAX });
+            let entry = format!("{GITLINK} {:.*}\t", empty.len(), version).into_bytes();
+            [entry, name.to_vec(), vec![0]].concat()
+        });
+        index.update("--index-info", &entries.collect::<Vec<u8>>())?;
+        let nameless = if are_all { Vec::new() } else { differing()? };
+        let nameless = nameless.split(|byte| *byte == 0);
+        let nameless: HashSet<&[u8]> =
+            nameless.filter_map(|line| line.strip_prefix(b"? ")).collect();
+        self.leave_out(&index)?;
         let tree = index.write(&["write-tree"])?;
-        let unread = unread.into_iter();
-        let unread = unread.map(|(name, why)| Changed::unread(&String::from_utf8_lossy(name), why));
-        Ok((tree, unread.chain(self.open_submodules()?).collect()))
+        let (nameless, unread): (Vec<_>, Vec<_>) =
+            unread.into_iter().partition(|(name, _)| nameless.contains(name));
+        let [unread, nameless] = [unread, nameless].map(|files| {
+            let files = files.into_iter().map(|(name, why)| Changed {
+                path: String::from_utf8_lossy(name).into_owned(),
+                lines: None,
+                content: match self.is_text(&path(name)) {
+                    true => Content::InFile(why),
+                    false => Content::Unknown(why),
+                },
+            });
+            files.collect()
+        });
+        Ok((tree, unread, nameless))
+    }
+
+    /// Takes what is left out of the change out of an index.
+    fn leave_out(&self, index: &Index<'_>) -> Result<(), Unknown> {
+        for specs in &self.left_out {
+            let mut list = index.git(&["ls-files", "-z", "--"])?;
+            index.update("--force-remove", &bytes(list.args(specs))?.map_err(failed)?)?;
+        }
+        Ok(())
     }
 
     /// Returns a tree without what is left out of the change.
     pub(super) fn without(&self, tree: String) -> Result<String, Unknown> {
         let index = self.index()?;
         index.write(&["read-tree", &tree])?;
-        for specs in &self.left_out {
-            let mut list = index.git(&["ls-files", "-z", "--"])?;
-            index.remove(&bytes(list.args(specs))?.map_err(failed)?)?;
-        }
+        self.leave_out(&index)?;
         // What a partial clone lacks, it need not have for this.
         index.write(&["write-tree", "--missing-ok"])
     }
 
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
-    fn open_submodules(&self) -> Result<Vec<Changed>, Unknown> {
-        let open = match self.root.join(".gitmodules").exists() {
-            true => open_submodules(&mut self.git(&[])?).map_err(failed)?,
-            false => Vec::new(),
-        };
-        let why = "a submodule in which something is not committed";
-        Ok(open.iter().map(|path| Changed::unread(path, why)).collect())
+    fn open_submodules(&self) -> Result<Vec<String>, Unknown> {
+        let mut git = self.git(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"])?;
+        let status = run(git.arg("--ignore-submodules=none"))?.map_err(failed)?;
+        let open = status.split('\0').filter_map(|line| {
+            let mut words = line.strip_prefix("1 ")?.splitn(8, ' ');
+            // `S`, and then what is different in it: its commit, a file, a new file.
+            let is_open = words.nth(1)?.get(2..)?.contains(['M', 'U']);
+            is_open.then_some(words.nth(5)?.to_owned())
+        });
+        Ok(open.collect())
     }
 
     /// Returns the files that differ between two trees.
@@ -245,52 +322,59 @@ impl<'r> Repository<'r> {
         })?;
         // Each entry of the first list is followed by its path.
         let mut lines = listed.split('\0').filter(|line| !line.is_empty()).peekable();
-        let mut submodules = HashSet::new();
+        let (mut submodules, mut gone) = (HashSet::new(), HashSet::new());
         while let Some(entry) = lines.next_if(|line| line.starts_with(':')) {
             let path = lines.next();
-            let mut modes = entry[1..].split(' ').take(2);
-            submodules.extend(path.filter(|_| modes.any(|mode| mode.as_bytes() == GITLINK)));
+            match entry[1..].split(' ').nth(1) {
+                Some(GITLINK) => submodules.extend(path),
+                Some(NO_FILE) => gone.extend(path),
+                _ => {}
+            }
         }
         let mut files: Vec<Changed> = lines
             .filter_map(|line| {
                 let mut parts = line.splitn(3, '\t');
                 let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
                 let lines = added.parse().ok().zip(removed.parse().ok());
-                if submodules.contains(path) {
-                    let why = "a submodule: its content is not shown";
-                    return Some(Changed { is_named: false, ..Changed::unread(path, why) });
-                }
-                let is_lock = LOCKS.iter().any(|end| path.ends_with(end));
-                Some(Changed {
-                    path: path.to_owned(),
-                    is_named: false,
-                    unread: match lines {
-                        None if self.is_text(path) => {
-                            Some("not shown by `git diff`: read the file")
-                        }
-                        None => Some("binary"),
-                        Some(_) if is_lock => Some("generated"),
-                        Some(_) => None,
-                    },
-                    lines,
-                })
+                let content = match lines {
+                    _ if submodules.contains(path) => {
+                        Content::Unknown("a submodule: its content is not shown")
+                    }
+                    None if gone.contains(path) => Content::Removed,
+                    None if self.is_text(Path::new(path)) => {
+                        Content::InFile("not shown by `git diff`")
+                    }
+                    None => Content::Unknown("binary"),
+                    Some(_) if LOCKS.iter().any(|end| path.ends_with(end)) => Content::Generated,
+                    Some(_) => Content::InDiff,
+                };
+                let lines = lines.filter(|_| !submodules.contains(path));
+                Some(Changed { path: path.to_owned(), lines, content })
             })
             .collect();
         let generated = self.generated(trees[0], &files)?;
         for file in &mut files {
-            if file.unread.is_none() && generated.contains(&file.path) {
-                file.unread = Some("generated");
+            if file.content == Content::InDiff && generated.contains(&file.path) {
+                file.content = Content::Generated;
             }
         }
         Ok(files)
     }
 
+    /// Returns the first bytes of a file of the work tree; `None` if it is none, or cannot be read.
+    fn text(&self, path: &Path, length: u64) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        let (file, _) = open_to_read(&self.root.join(path)).ok()?;
+        file.take(length).read_to_end(&mut text).ok()?;
+        Some(text)
+    }
+
     /// Returns whether a file is text, whatever attributes and settings say of it.
-    fn is_text(&self, path: &str) -> bool {
-        let mut start = Vec::new();
-        let read = open_to_read(&self.root.join(path));
-        let read = read.and_then(|(file, _)| file.take(START).read_to_end(&mut start));
-        read.is_ok() && !start.contains(&0)
+    fn is_text(&self, path: &Path) -> bool {
+        let start = self.text(path, START);
+        start.is_some_and(|start| {
+            !start.contains(&0) || UTF_16.iter().any(|mark| start.starts_with(mark))
+        })
     }
 
     /// Returns the files that the `.gitattributes` of a tree call generated: a change says nothing of itself.
@@ -318,6 +402,27 @@ impl<'r> Repository<'r> {
         }
         Ok(found)
     }
+}
+
+/// Returns whether git stores `$Id$` for something that it has not written itself.
+fn has_own_ident(text: Vec<u8>) -> bool {
+    let parts = text.split(|byte| *byte == b'$').filter_map(|part| part.strip_prefix(b"Id:"));
+    let mut idents = parts.filter(|part| !part.contains(&b'\n')).map(<[u8]>::trim_ascii);
+    idents.any(|ident| !ident.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Returns a hash of what the file system says of a file, or of all in a folder, `depth` levels deep: which version is there.
+fn version(path: &Path, depth: usize) -> String {
+    // No git looks into another repository: that can name programs of its own.
+    let files = WalkDir::new(path).max_depth(depth);
+    let files = files.sort_by_file_name().into_iter();
+    let mut hash = Hash::default();
+    for file in files.filter_entry(|file| file.file_name() != ".git").flatten() {
+        let meta = file.metadata().ok().filter(|meta| !meta.is_dir());
+        hash.add(file.path().as_os_str().as_encoded_bytes());
+        hash.add(format!("{:?}", meta.as_ref().map(Version::of)));
+    }
+    hash.text()
 }
 
 /// Makes a git directory for whoever reads this tree: no attributes but those in it count there.
