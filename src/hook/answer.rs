@@ -174,6 +174,7 @@ fn answer(
     };
     if event.is_stop() {
         host.describe(&mut event.fields);
+        wait_once(&place, &mut event.fields, &mut due);
     }
     let is_own = part::is_own(&place);
     if is_own {
@@ -231,6 +232,21 @@ fn answer(
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
     Ok((reply, due))
+}
+
+/// Lets no second stop in a row wait for a program in the background: it may never end.
+fn wait_once(place: &Place, fields: &mut Json, due: &mut AfterAnswer) {
+    let (store, name) = (place.store.clone(), place.instance.name.clone());
+    let runs = fields["program"].is_string();
+    let has_waited = once::PROGRAM.is_for(&store, &name, &[]);
+    if has_waited {
+        fields["program"] = Json::Null;
+    }
+    if runs && !has_waited {
+        due.once(move || drop(once::PROGRAM.note(&store, &name, &[], None)));
+    } else if has_waited && !runs {
+        due.once(move || once::PROGRAM.forget(&store, &name));
+    }
 }
 
 /// Returns what the chart decides about an event, and adds what is due once the host has it.

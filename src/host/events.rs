@@ -62,7 +62,7 @@ macro_rules! fields {
 fields! {
     "against", Text, "what the change is compared with, in words: `since HEAD`", "`taskie review`";
     "asked", List, "what the user has asked for since the session's own change began", "hook events";
-    "background_tasks", List, "what the agent runs in the background", "hook events";
+    "background_tasks", List, "the agents that work in the background", "hook events";
     "bare", False, "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands";
     "base", Text, "the commit that the change starts from", "`taskie review`";
     "change", List, "the files that have changed, each with its number of lines", "`taskie review`";
@@ -84,6 +84,7 @@ fields! {
     "paths", Text, "the files and folders that the review is limited to, as arguments of `taskie review`, with a space before each", "`taskie review`";
     "permission_mode", Text, "the host's permission mode", "hook events";
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
+    "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait", "hook events";
     "prompt", Text, "the user's prompt", "hook events";
     "range", Text, "the git trees before and after the change, as arguments of `git diff`", "`taskie review`";
     "readable", False, "a reviewer can read something of the change that counts", "`taskie review`";

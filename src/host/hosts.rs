@@ -10,6 +10,8 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
+use crate::text::plain_line;
+
 /// How many seconds before the host ends the hook a reviewer has to end.
 pub const RESERVE: u64 = 10;
 
@@ -290,11 +292,23 @@ const fn least_blocks() -> usize {
 /// The type of a background task that is a program.
 const SHELL: &str = "shell";
 
+/// The most characters that are shown of its command.
+const COMMAND: usize = 60;
+
 /// Returns whether an agent of the session goes on in the background, by an event that a host has described. A program can
 /// serve for ever there, and changes nothing as a rule.
 pub fn is_busy(event: &Json) -> bool {
     let tasks = event["background_tasks"].as_array();
     tasks.is_some_and(|tasks| tasks.iter().any(|task| task["type"] != SHELL))
+}
+
+fn command(task: &Json) -> &str {
+    let mut texts = ["command", "description"].iter().filter_map(|key| task[key].as_str());
+    texts.next().unwrap_or("a program")
+}
+
+fn is_waiting(task: &Json) -> bool {
+    command(task).contains("taskie review") && command(task).contains("--wait")
 }
 
 impl Host {
@@ -343,14 +357,17 @@ impl Host {
         marks.any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
     }
 
-    /// Adds to an event what is known about the host, and removes background agents that have ended.
+    /// Adds to an event what is known about the host. Of what runs in the background, what has ended is removed, and a program
+    /// is told apart from agents: it may never end. One that waits for a review ends with that.
     pub fn describe(&self, event: &mut Json) {
-        if let Some(tasks) = event.get_mut("background_tasks").and_then(Json::as_array_mut) {
-            let status = |task: &Json| task.get("status").and_then(Json::as_str).map(str::to_owned);
-            tasks.retain(|task| {
-                status(task).is_none_or(|status| !self.ended.contains(&status.as_str()))
-            });
-        }
+        let tasks = event.get_mut("background_tasks").and_then(Json::as_array_mut);
+        let program = tasks.and_then(|tasks| {
+            tasks
+                .retain(|task| !task["status"].as_str().is_some_and(|it| self.ended.contains(&it)));
+            let programs = tasks.extract_if(.., |task| task["type"] == SHELL && !is_waiting(task));
+            programs.last().map(|task| plain_line(command(&task), COMMAND))
+        });
+        event["program"] = Json::from(program);
         if let Some(said) = event.get_mut(self.last_message).map(Json::take) {
             event["last_assistant_message"] = said;
         }

@@ -13,6 +13,8 @@ pub(crate) struct Once(&'static str);
 
 /// The user is called, or has led to the state.
 pub(crate) const CALL: Once = Once("called");
+/// A stop has waited for a program in the background, whatever the state.
+pub(crate) const PROGRAM: Once = Once("program");
 /// The agent is sent back to run the review that is due.
 pub(crate) const SEND_BACK: Once = Once("sent-back");
 

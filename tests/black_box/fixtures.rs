@@ -178,7 +178,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
         if event["background_tasks"].as_array().is_some_and(|tasks| !tasks.is_empty())
             && command == "stop"
         {
-            let waits = "The code-review is due and waits for background tasks to end.";
+            let waits = "The code-review is due and waits for `sleep 3` in the background to end, or for the next stop.";
             assert_eq!(
                 (ran.json(), project.calls().len()),
                 (crate::support::allowed(waits), 0),
