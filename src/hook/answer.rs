@@ -14,8 +14,9 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::hash;
-use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
+use crate::host::events::{PROMPT, STOPPED, UNCLAIMED, is_stop};
 use crate::host::hosts::{self, Host};
+use crate::host::question;
 use crate::host::reply::Reply;
 use crate::project::change::{Base, Tree, Unknown};
 use crate::project::state_file::{self, Reading};
@@ -207,11 +208,16 @@ fn answer(
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = is_used_up.into();
     }
+    let message = event.fields["last_assistant_message"].as_str().filter(|_| name == STOPPED);
+    let asked = message.and_then(question::asked);
     let done = match found.is_unclaimed {
         true => Ok(silent.with_messages(unclaimed(&place, &event, host, &mut due))),
         false => decided(name, &mut place, &mut event, (host, &mut due)),
     };
     let mut reply = done?.with_warnings(warnings);
+    if let Some(asked) = asked {
+        reply.name_question(&asked);
+    }
     let reply = match (turn, session) {
         (Some(turn), Some(session)) => {
             if let Some(turn) = turn.count(host, mark, &mut reply) {

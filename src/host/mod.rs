@@ -2,4 +2,5 @@
 
 pub mod events;
 pub mod hosts;
+pub mod question;
 pub mod reply;

@@ -16,6 +16,10 @@ const TEXT_LIMIT: usize = 9_900;
 /// The most characters of a notification.
 const CALL_LIMIT: usize = 200;
 
+/// What an agent reads that has asked the user something and is sent back.
+const UNANSWERED: &str = "What you asked the user is not answered: decide it by the plan or by what the user has said, where \
+    that is possible; otherwise do what does not depend on it, and ask again at the end.";
+
 /// An answer to the host.
 #[derive(Debug, Default)]
 pub struct Reply {
@@ -101,6 +105,15 @@ impl Reply {
                 "Tell the user exactly this, do nothing else, and end your turn:\n\n{message}"
             ));
             self.is_reported = true;
+        }
+    }
+
+    /// Names what the agent has asked, to it and to the user, if the stop is blocked.
+    pub fn name_question(&mut self, asked: &str) {
+        if let Some(reason) = &mut self.block {
+            reason.push_str("\n\n");
+            reason.push_str(UNANSWERED);
+            self.messages.push(format!("The agent asked: {asked}"));
         }
     }
 
