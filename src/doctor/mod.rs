@@ -73,6 +73,7 @@ pub(crate) fn examine(
     let longest = longest_review(chart, &here);
     let of_sessions = workflow::of_sessions(&here);
     found.extend(settings.hook(&caller, chart, others.call, longest, of_sessions.as_deref()));
+    found.extend(of_sessions.and_then(|setting| workflow::unreviewed(&here, &setting)));
     found.extend(settings.rules(chart));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);

@@ -197,10 +197,10 @@ pub(super) fn instance(
             _ if chart.scope.is_per_session() => {
                 format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
             }
-            Some(setting) => format!(
+            Some(setting) if git_dir::absent(root).is_none() => format!(
                 "there is no {noun} here; `{setting}` has the hooks review what each session changes"
             ),
-            None => format!("there is no {noun} here, so hooks allow everything"),
+            _ => format!("there is no {noun} here, so hooks allow everything"),
         };
         found.push(Diagnosis::ok("instance", why));
         return found;
@@ -253,6 +253,14 @@ pub(super) fn of_sessions(root: &Path) -> Option<String> {
     let place = Place::of_none(&of_changes()?.load().ok()?, root);
     let setting = place.chart.scope.always.as_ref()?;
     (change::is_on(&place, Some(setting)) == Ok(true)).then(|| setting.clone())
+}
+
+/// Reports why what a session changes at `root` is not reviewed, although the setting is on.
+pub(super) fn unreviewed(root: &Path, setting: &str) -> Option<Diagnosis> {
+    let why = git_dir::absent(root)?;
+    let text = format!("not reviewed here, although `{setting}` is on: {why}");
+    let help = "start the session in a git repository of yours; plans are reviewed without one";
+    Some(Diagnosis::problem("sessions", text, help))
 }
 
 /// Returns what the chart's checks find.

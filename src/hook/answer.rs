@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
+use super::absent;
 use super::due::AfterAnswer;
 use super::output::tell;
 use super::session_change;
@@ -94,13 +95,12 @@ pub(super) fn reply_to(
     if name == PROMPT && named.is_none() {
         let begun = session_change::begin_change(&event);
         let found = find_place(name, event.session.as_deref(), named, quiet);
-        let (reply, due) = answer(name, event, found, host)?;
+        let (reply, due) = answered(name, event, found, host)?;
         return Ok(match begun {
             Ok(warnings) => (reply.with_warnings(warnings), due),
             Err(why) => {
                 let why = format!("What this session changes is not reviewed: {why}");
-                let first = Reply::new(name, quiet, None, vec![why], Vec::new());
-                (first.followed_by(reply), due)
+                (Reply::silent(name, quiet).with_messages(vec![why]).followed_by(reply), due)
             }
         });
     }
@@ -110,6 +110,7 @@ pub(super) fn reply_to(
         false => Ok(None),
     };
     let also = match of_change {
+        Ok(None) if named.is_none() => return answered(name, event, found, host),
         Ok(None) => return answer(name, event, found, host),
         Ok(Some(target)) => Ok(session_change::or_own(target, &event)),
         Err(why) => Err(Box::new(Reply::undecided(name, why))),
@@ -129,6 +130,27 @@ pub(super) fn reply_to(
         return Ok((first, due));
     }
     let (reply, more) = answer(also)?;
+    Ok((first.followed_by(reply), due.and(more)))
+}
+
+/// Returns the answer of one chart, of a session that has no change reviewed: if that should be so, it comes with why.
+fn answered(
+    name: &str,
+    event: Event,
+    mut found: Result<Target, Box<Reply>>,
+    host: &Host,
+) -> Result<(Reply, AfterAnswer), Unanswered> {
+    let drives = found.as_ref().is_ok_and(|target| !target.is_unclaimed);
+    let mut due = AfterAnswer::default();
+    let why = absent::unreviewed((name, &event), host, drives, &mut due);
+    let why: Vec<String> = why.into_iter().collect();
+    let mut first = Reply::silent(name, true);
+    match &mut found {
+        _ if !is_stop(name) => first = first.with_messages(why),
+        Ok(target) => target.warnings.extend(why),
+        Err(reply) => reply.warnings.extend(why),
+    }
+    let (reply, more) = answer(name, event, found, host)?;
     Ok((first.followed_by(reply), due.and(more)))
 }
 

@@ -4,6 +4,7 @@
 //! project has no home for it, or if the session has claimed nothing and the chart has no rules for such sessions. A hook that cannot decide allows the event and says
 //! why.
 
+mod absent;
 mod answer;
 mod due;
 mod event;

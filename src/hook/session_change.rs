@@ -5,9 +5,8 @@ use std::slice::from_ref;
 use std::sync::Arc;
 use std::{fs, io};
 
-use super::target::{Target, at_home, cwd, distrusting, homes};
+use super::target::{Target, at_home, distrusting, homes};
 use crate::chart::choice::of_changes;
-use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
@@ -17,7 +16,7 @@ use crate::run::place::Place;
 use crate::run::{asked, change, part};
 use crate::store::journal::{self, DecisionLine, Line};
 use crate::store::lock::WriteLock;
-use crate::store::{driver, git_dir, postponed};
+use crate::store::{driver, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
 /// is to be reported.
@@ -31,12 +30,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     };
     let is_named = |root: &Path| settings::is_named(embedded, root, setting);
     let Some((root, home)) = homes(embedded).find(|(root, _)| is_named(root)) else {
-        let here = cwd();
-        // The settings are read only where the answer matters.
-        let unused = git_dir::unused(&here).filter(|_| is_named(&here));
-        let flaw = unused.and_then(|dir| Some((disk::distrust(&dir)?, dir)));
-        return flaw
-            .map_or(nothing, |(why, dir)| Err(format!("{} is not used: {why}.", dir.display())));
+        return nothing;
     };
     let chart = at_home(embedded, home)?;
     let found = find::of_session(&root, &chart.scope, Some(&driver::own_name(session)));

@@ -1,0 +1,75 @@
+//! Where the setting has what each session changes reviewed and nothing does so: the user reads why, once per session.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::due::AfterAnswer;
+use super::target::{cwd, homes};
+use crate::chart::choice::of_changes;
+use crate::disk;
+use crate::engine::event::Event;
+use crate::hash;
+use crate::host::events::{PROMPT, STOPPED};
+use crate::host::hosts::Host;
+use crate::os::file::create_private_folder;
+use crate::project::home::user_folder;
+use crate::project::settings;
+use crate::run::change;
+use crate::run::place::Place;
+use crate::store::git_dir;
+
+/// What only a stop can know.
+const UNPROMPTED: &str = "no prompt has begun a change of this session. The next one does, if its hook runs (`taskie doctor`)";
+
+/// Of this many sessions it is known that their users have read it.
+const SESSIONS: usize = 200;
+
+/// Returns why what the session changes is not reviewed. `drives` says that its stops are about a plan or a change.
+pub(super) fn unreviewed(
+    (name, event): (&str, &Event),
+    host: &Host,
+    drives: bool,
+    due: &mut AfterAnswer,
+) -> Option<String> {
+    let is_heard =
+        name == STOPPED || matches!(name, "SessionStart" | PROMPT) && host.shows_messages;
+    let session = event.session.as_deref().filter(|_| is_heard)?;
+    let embedded = of_changes()?;
+    let setting = embedded.always()?;
+    let here = cwd();
+    let home = homes(embedded).next();
+    let root = home.as_ref().map_or(&here, |(root, _)| root);
+    if home.is_some() && (name != STOPPED || drives)
+        || !settings::is_named(embedded, root, setting)
+        || change::is_on(&Place::of_none(&embedded.load().ok()?, root), Some(&setting.to_owned()))
+            != Ok(true)
+    {
+        return None;
+    }
+    let why = match home {
+        Some(_) => UNPROMPTED.to_owned(),
+        None => git_dir::absent(&here)?,
+    };
+    let (id, file) = (hash::of(session.as_bytes()), record());
+    let said = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
+    let mut said: Vec<String> = said.lines().map(str::to_owned).collect();
+    if said.contains(&id) {
+        return None;
+    }
+    said.push(id);
+    due.once(move || {
+        let Some((file, folder)) = file.as_ref().and_then(|file| Some((file, file.parent()?)))
+        else {
+            return;
+        };
+        let text = said[said.len().saturating_sub(SESSIONS)..].join("\n");
+        // Without it, the next stop says it again.
+        let _ = create_private_folder(folder).and_then(|()| disk::replace(file, text.as_bytes()));
+    });
+    Some(format!("Not reviewed here, although `{setting}` is on: {why}."))
+}
+
+/// Returns the file that has these sessions.
+fn record() -> Option<PathBuf> {
+    Some(user_folder("XDG_STATE_HOME", ".local/state")?.join("taskie/unreviewed"))
+}
