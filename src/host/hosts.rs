@@ -96,6 +96,8 @@ pub struct Host {
     pub only: &'static str,
     /// The file and the table in it with the hooks that the user trusts; empty if it asks for no trust.
     pub trusted: &'static str,
+    /// Patterns of files in a project that it gives to its agents as instructions, apart from those in `folder`.
+    instructions: &'static [&'static str],
     /// How to install the plugin `PLUGIN`.
     pub install: &'static str,
 }
@@ -146,6 +148,7 @@ const ANY: Host = Host {
     off: "",
     only: "",
     trusted: "",
+    instructions: &["AGENTS.md"],
     install: "",
 };
 
@@ -166,6 +169,14 @@ pub static HOSTS: &[Host] = &[
         plugins: "settings.json#/enabledPlugins",
         hooks: &["hooks", "settings.json"],
         local: &[".github/hooks", ".claude/settings.json", ".claude/settings.local.json"],
+        instructions: &[
+            "AGENTS.md",
+            ".github/copilot-instructions.md",
+            ".github/instructions/**",
+            ".github/prompts/**",
+            ".github/agents/**",
+            ".github/skills/**",
+        ],
         install: "`copilot plugin marketplace add ./` and `copilot plugin install PLUGIN@taskie`",
         ..ANY
     },
@@ -180,6 +191,7 @@ pub static HOSTS: &[Host] = &[
         names_session: "UserPromptSubmit",
         folder: ".gemini",
         plugins: "extensions",
+        instructions: &["GEMINI.md"],
         install: "`gemini extensions install ./plugin`",
         ..ANY
     },
@@ -198,6 +210,7 @@ pub static HOSTS: &[Host] = &[
         folder: ".qwen",
         home: "QWEN_HOME",
         plugins: "extensions",
+        instructions: &["QWEN.md", "AGENTS.md"],
         install: "`qwen extensions install ./:PLUGIN`",
         ..ANY
     },
@@ -215,6 +228,7 @@ pub static HOSTS: &[Host] = &[
         plugins: "config.toml#/plugins",
         hooks: &["hooks.json", "config.toml"],
         trusted: "config.toml#/hooks/state",
+        instructions: &["AGENTS.md", "AGENTS.override.md", "**/.agents/**"],
         install: "`codex plugin marketplace add ./` and `codex plugin add PLUGIN@taskie`",
         ..ANY
     },
@@ -267,6 +281,15 @@ const CLAUDE: Host = Host {
     ],
     off: "disableAllHooks",
     only: "allowManagedHooksOnly",
+    // Its plugins have the folders of the last three.
+    instructions: &[
+        "CLAUDE.md",
+        "CLAUDE.local.md",
+        "SKILL.md",
+        "**/skills/**",
+        "**/commands/*.md",
+        "**/agents/*.md",
+    ],
     install: "`claude plugin marketplace add ./` and `claude plugin install PLUGIN@taskie`",
     ..ANY
 };
@@ -417,6 +440,13 @@ fn last_says(path: &Path, mark: &str) -> bool {
 /// Returns the host whose agent this process is a tool of, going by the marks of the hosts' shells.
 pub fn around() -> Option<&'static Host> {
     HOSTS.iter().find(|host| host.is_around())
+}
+
+/// Returns the patterns of files that any host gives to its agents as instructions.
+pub fn instructions() -> impl Iterator<Item = String> {
+    let folders = HOSTS.iter().map(|host| format!("**/{}/**", host.folder));
+    let files = HOSTS.iter().flat_map(|host| host.instructions);
+    folders.chain(files.map(|pattern| (*pattern).to_owned()))
 }
 
 /// Returns the variables that may hold the session id, in the order in which they are looked up.

@@ -22,7 +22,7 @@ use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
 pub(crate) use self::command::{OBJECTS, with};
-pub(crate) use self::pattern::is_any_like;
+use self::pattern::is_skipped;
 pub(crate) use self::terms::{Base, Changed, Content, Unknown, is_in};
 
 /// The folder in the directory of a change with its objects, hidden like everything that is this program's.
@@ -45,10 +45,10 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Returns how many lines have changed in the files that no pattern in `skip` matches; `None` if there is no such file.
+    /// Returns how many lines have changed in the files that `skip` does not leave out; `None` if there is no such file.
     pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
         let files = self.files.iter();
-        let counted = files.filter(|file| file.is_readable() && !is_any_like(&file.path, skip));
+        let counted = files.filter(|file| file.is_readable() && !is_skipped(&file.path, skip));
         counted.fold(None, |sum, file| {
             let lines = file.lines.filter(|_| file.content == Content::InDiff);
             let (added, removed) = lines.unwrap_or((0, 0));
@@ -59,7 +59,7 @@ impl Change {
     /// Returns the files that no reviewer can read and no pattern in `skip` matches.
     pub(crate) fn unread(&self, skip: &[String]) -> Vec<String> {
         let unread = self.files.iter().filter(|file| !file.is_readable());
-        let unread = unread.filter(|file| !is_any_like(&file.path, skip));
+        let unread = unread.filter(|file| !is_skipped(&file.path, skip));
         unread.map(ToString::to_string).collect()
     }
 }

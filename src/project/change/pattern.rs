@@ -1,8 +1,13 @@
 //! Patterns of files, as git's own are read.
 
-/// Returns whether one of these patterns matches a path.
-pub(crate) fn is_any_like(path: &str, patterns: &[String]) -> bool {
+use crate::host::hosts::instructions;
+
+/// Returns whether a file needs no review, by these patterns. What an agent reads as instructions always does, however it is
+/// spelled: not every file system tells cases apart.
+pub(super) fn is_skipped(path: &str, patterns: &[String]) -> bool {
+    let folded = path.to_lowercase();
     patterns.iter().any(|pattern| is_like(path, pattern))
+        && !instructions().any(|pattern| is_like(&folded, &pattern.to_lowercase()))
 }
 
 /// Returns whether a pattern matches a path. As in git's own patterns, one without a `/` matches the name of a file in any
@@ -60,7 +65,27 @@ fn fits(text: &[u8], pattern: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_like;
+    use super::{is_like, is_skipped};
+
+    #[test]
+    fn what_agents_read_is_never_skipped() {
+        let all = ["*".to_owned(), "docs/**".to_owned()];
+        for (path, is) in [
+            ("docs/a.md", true),
+            ("docs/CLAUDE.md", false),
+            ("docs/agents.md", false),
+            ("a/GEMINI.md", false),
+            (".github/copilot-instructions.md", false),
+            (".github/workflows/a.yml", true),
+            ("a/.claude/rules/b.md", false),
+            ("plugin/commands/review.md", false),
+            ("docs/commands.md", true),
+            ("skills/a/SKILL.md", false),
+            ("skills/a/run.sh", false),
+        ] {
+            assert_eq!(is_skipped(path, &all), is, "{path}");
+        }
+    }
 
     #[test]
     fn patterns_of_files() {
