@@ -24,6 +24,64 @@ pub fn parse(text: &[u8]) -> Result<Json, Unread> {
     }
 }
 
+/// Returns the fields of an object that can be read, up to where it breaks off.
+pub fn readable(text: &[u8]) -> Map<String, Json> {
+    let mut fields = Map::new();
+    let _ = serde_json::Deserializer::from_slice(text).deserialize_map(Readable(&mut fields));
+    fields
+}
+
+struct Readable<'m>(&'m mut Map<String, Json>);
+
+impl<'de> Visitor<'de> for Readable<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some((name, raw)) = map.next_entry::<String, &RawValue>()? {
+            if let Ok(value) = parse(raw.get().as_bytes()) {
+                self.0.insert(name, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a text in which each escape of half a character stands for the sign of an unknown one: programs cut texts anywhere.
+pub fn whole(text: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|sign| *sign == b'\\') {
+        let (before, escape) = rest.split_at(at);
+        whole.extend(before);
+        let is_pair = |high: u16| {
+            let low = escape.get(6..).and_then(half);
+            high < 0xdc00 && low.is_some_and(|low| low >= 0xdc00)
+        };
+        let length = match half(escape) {
+            Some(high) if is_pair(high) => 12,
+            Some(_) => 6,
+            None => escape.len().min(2),
+        };
+        match length {
+            6 => whole.extend(br"\ufffd"),
+            _ => whole.extend(&escape[..length]),
+        }
+        rest = &escape[length..];
+    }
+    whole.extend(rest);
+    whole
+}
+
+/// Returns the half of a character that an escape at the start of a text stands for.
+fn half(text: &[u8]) -> Option<u16> {
+    let digits = str::from_utf8(text.get(..6)?.strip_prefix(br"\u")?).ok()?;
+    u16::from_str_radix(digits, 16).ok().filter(|unit| (0xd800..0xe000).contains(unit))
+}
+
 /// Returns an object that is printed for programs: with the version of the format before its fields. The version changes
 /// when a field is removed or changes its meaning.
 pub fn versioned(fields: Json) -> Json {
@@ -128,6 +186,27 @@ mod tests {
             read("1e999"),
             Err("it is not valid JSON: number out of range at line 1 column 5".to_owned())
         );
+    }
+
+    #[test]
+    fn halves_of_characters() {
+        for (text, expected) in [
+            (r#""\ud83d\ude00 \ud83d""#, "\u{1f600} \u{fffd}"),
+            (r#""\ude00\ud83d\ud83d\ude00""#, "\u{fffd}\u{fffd}\u{1f600}"),
+            (r#""\\ud83d \\\ud83d\n""#, "\\ud83d \\\u{fffd}\n"),
+        ] {
+            assert_eq!(parse(&whole(text.as_bytes())).unwrap(), Json::from(expected), "{text}");
+        }
+        assert_eq!(whole(br"\ud83"), br"\ud83");
+        assert_eq!(whole(br"\"), br"\");
+    }
+
+    #[test]
+    fn what_can_be_read_of_an_object() {
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        let text = format!(r#"{{"a": 1, "b": {deep}, "c": 1e999, "d": [2], "e": "cut"#);
+        let fields = readable(text.as_bytes());
+        assert_eq!(Json::Object(fields), serde_json::json!({"a": 1, "d": [2]}));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The event that a host sends on stdin, and the directory that it is about.
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 
 use serde_json::Value as Json;
 
@@ -13,7 +13,7 @@ const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Reads the event and changes to its directory. The error is the message about it.
 pub(super) fn read(event: &str, name: &str) -> Result<Json, String> {
-    let stdin = std::io::stdin();
+    let stdin = io::stdin();
     if stdin.is_terminal() {
         tell(&format!(
             "waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
@@ -25,17 +25,32 @@ pub(super) fn read(event: &str, name: &str) -> Result<Json, String> {
         .take(EVENT_LIMIT + 1)
         .read_to_end(&mut input)
         .map_err(|error| format!("stdin cannot be read: {error}"))?;
-    if input.len() as u64 > EVENT_LIMIT {
-        let limit = EVENT_LIMIT / (1024 * 1024);
-        return Err(format!("the event on stdin is larger than {limit} MiB"));
+    let is_cut = input.len() as u64 > EVENT_LIMIT;
+    if is_cut {
+        // A host that cannot write all of it may take that for a failure.
+        let _ = io::copy(&mut stdin.lock(), &mut io::sink());
     }
+    let input = json::whole(&input);
     let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
-    let mut fields = match json::parse(&input) {
-        Ok(fields @ Json::Object(_)) => fields,
+    let why = match json::parse(&input) {
+        Ok(fields @ Json::Object(_)) => return in_its_directory(fields),
         Ok(_) => return Err(invalid("a hook event is an object")),
+        Err(_) if is_cut => format!("it is larger than {} MiB", EVENT_LIMIT >> 20),
         Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
-        Err(why) => return Err(format!("The event on stdin cannot be used: {why}")),
+        Err(why) => why.to_string(),
     };
+    // Whose stop it is, and where, is enough to decide about it.
+    let fields = Json::Object(json::readable(&input));
+    if !matches!(session_of(&fields), Ok(Some(_))) || !fields["cwd"].is_string() {
+        return Err(format!("The event on stdin cannot be used: {why}"));
+    }
+    tell(&format!("Part of the event on stdin is not used: {why}"));
+    in_its_directory(fields)
+}
+
+/// Changes to the directory of an event, and gives its session the name that it has on every host.
+fn in_its_directory(mut fields: Json) -> Result<Json, String> {
+    let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
     // A stop names its session, or none; anything else is refused.
     let session = session_of(&fields).map_err(|why| invalid(&why))?;
     if let Some(session) = session.map(str::to_owned) {
