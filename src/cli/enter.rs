@@ -204,6 +204,16 @@ fn transition(
     is_check: bool,
 ) -> Result<(), CliError> {
     let chart = &place.chart;
+    if let Some(other) = place.left().other_chart() {
+        let (noun, name) = (&chart.scope.noun, &place.instance.name);
+        return Err(CliError::with_help(
+            format!(
+                "{noun} `{name}` goes by {other}: no command of {} writes its state",
+                chart.origin
+            ),
+            "run the command of that chart: with its `--chart`, or without one".to_owned(),
+        ));
+    }
     let done = if is_check { check(place, event) } else { perform(place, event) };
     // What a rule says of a state that cannot be used is about the defaults.
     let done = done.and_then(|performed| match &place.snapshot().state {

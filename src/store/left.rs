@@ -1,8 +1,9 @@
 //! The state as this program has left it, what the user reads at the next stop because nobody else says it, and a pause that
 //! waits for the end of a review.
 
-use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,8 @@ const VALUE: usize = 40;
 pub(crate) struct Kept {
     /// The fields as this program has left them, or as the user knows that somebody else has. Empty if it has left none.
     pub(crate) fields: Context,
+    /// The file of the chart that has written it, empty if that needs no `--chart`; `None`: none has.
+    chart: Option<PathBuf>,
     /// The same before a state is written; `None` once it is.
     before: Option<Box<Self>>,
     /// What the user reads at the next stop.
@@ -66,6 +69,22 @@ impl Left {
             true => Ok(()),
             false => record::write(&self.store, &self.instance, KIND, &self.kept),
         }
+    }
+
+    /// Returns the chart that has written the state, in words, if it is another one.
+    pub(crate) fn other_chart(&self) -> Option<String> {
+        let written = self.kept.chart.as_ref().filter(|file| **file != self.chart_file())?;
+        let is_default = written.as_os_str().is_empty();
+        Some(if is_default {
+            "the default chart".to_owned()
+        } else {
+            written.display().to_string()
+        })
+    }
+
+    fn chart_file(&self) -> PathBuf {
+        let file = if self.chart.is_default { "" } else { &self.chart.origin };
+        fs::canonicalize(file).unwrap_or_else(|_| PathBuf::from(file))
     }
 
     /// Returns whether a state that is found like this, or is gone, is not as it was left.
@@ -104,6 +123,10 @@ impl Left {
         decision: &Decision,
     ) {
         self.kept.before = Some(Box::new(self.kept.clone()));
+        let other =
+            self.other_chart().map(|other| format!("state.json was last written by {other}."));
+        self.kept.news.extend(other);
+        self.kept.chart = Some(self.chart_file());
         let chart = &self.chart;
         let line = match &event.trigger {
             Trigger::Hook(_) => None,

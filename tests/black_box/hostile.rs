@@ -225,7 +225,10 @@ fn events_that_are_too_large() {
     let project = Project::in_state(json!({}));
     let event = format!("{{\"x\": \"{}\"}}", "x".repeat(17 * 1024 * 1024));
     let ran = project.hook_raw("stop", event);
-    assert_eq!(ran.all(), (1, "", "taskie: The event on stdin cannot be used: it is larger than 16 MiB\n"));
+    assert_eq!(
+        ran.all(),
+        (1, "", "taskie: The event on stdin cannot be used: it is larger than 16 MiB\n")
+    );
 }
 
 /// (file, why it is not read)
