@@ -54,7 +54,6 @@ codes! {
     UnknownKey = "unknown-key" in Load,
     MissingKey = "missing-key" in Load,
     ConflictingKeys = "conflicting-keys" in Load,
-    DuplicateEntry = "duplicate-entry" in Rule,
     WrongType = "wrong-type" in Load,
     OverridesNothing = "overrides-nothing" in Load,
     BadPattern = "bad-pattern" in Load,
@@ -81,9 +80,6 @@ codes! {
     // What has no effect, and what is missing.
     ConstantGuard = "constant-guard" in Rule,
     IdleRule = "idle-rule" in Rule,
-    ShadowedRule = "shadowed-rule" in Rule,
-    ShadowedTarget = "shadowed-target" in Rule,
-    AdvanceRunsOut = "advance-runs-out" in Rule,
     NoFinal = "no-final" in Rule,
     MisleadingText = "misleading-text" in Advice,
     UnusedName = "unused-name" in Advice,

@@ -6,9 +6,7 @@
 //! is loaded (an unknown name, for example) are found by the loader, in [`crate::chart`], and in [`crate::engine::check`] and
 //! [`crate::expr`].
 
-mod advance_runs_out;
 pub mod constant_guard;
-mod duplicate_entry;
 mod explored;
 mod idle_rule;
 mod ignore;
@@ -16,12 +14,9 @@ mod misleading_text;
 mod missing_folder;
 mod no_final;
 pub mod report;
-mod shadowed_rule;
-mod shadowed_target;
 mod subject;
 mod toml_1_1;
 mod unused_name;
-mod unused_template;
 
 use std::sync::Arc;
 
@@ -37,18 +32,13 @@ use subject::Subject;
 
 /// The lint rules that look at a whole chart.
 const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
-    advance_runs_out::check,
     constant_guard::check,
-    duplicate_entry::check,
     idle_rule::check,
     misleading_text::check,
     missing_folder::check,
     no_final::check,
-    shadowed_rule::check,
-    shadowed_target::check,
     toml_1_1::check,
     unused_name::check,
-    unused_template::check,
 ];
 
 /// Everything that is known about a chart.

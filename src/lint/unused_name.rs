@@ -1,4 +1,5 @@
 //! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing uses.
+//! `unused-template`: a file in the chart's own template folder that no text includes.
 
 use super::subject::Subject;
 use crate::chart::model::Assign;
@@ -45,6 +46,14 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                 let message = format!("{what} `{name}` is unused");
                 flaws.push(subject.flaw(Code::UnusedName, at![table, name], message, "remove it"));
             }
+        }
+    }
+    // Only the first folder is the chart's own; the others may contain files for other readers.
+    for name in chart.templates.own_names() {
+        if !subject.uses.contains(&format!("template:{name}")) {
+            let message = format!("template `{name}` is unused");
+            let help = "include it, or remove the file";
+            flaws.push(subject.flaw(Code::UnusedTemplate, at!["templates"], message, help));
         }
     }
     flaws

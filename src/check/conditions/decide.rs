@@ -3,6 +3,7 @@
 //! An event is decided rule by rule. After each rule, courses that differ in nothing at which a later rule looks are one.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -21,6 +22,7 @@ use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::expr::source::Text;
 use crate::expr::types::Type;
+use crate::host::hosts::BLOCKS;
 
 /// The most paths of one event in one state.
 const PATHS: usize = 100_000;
@@ -58,23 +60,10 @@ pub(super) struct Done {
 }
 
 /// One way that an event can go, and what was asked on it.
-pub(super) type Way = (Done, Vec<(Term, bool)>);
+pub(super) type Way = (Done, Asked);
 
-/// What the settings must be, and what was asked.
-type Variant = (Facts, Vec<(Term, bool)>);
-
-/// A course that goes on, with what it has done and what was asked on it.
-type Going = ((Course, Done), Vec<(Term, bool)>);
-
-type Open<K> = IndexMap<K, Vec<(Term, bool)>, FxBuildHasher>;
-
-/// At which names the later parts of an event look.
-#[derive(Debug, Default)]
-struct Later {
-    names: BTreeSet<u32>,
-    /// Lists of checks, by what says whether they find something, with the names behind each.
-    checks: Vec<(Term, BTreeSet<u32>)>,
-}
+/// What was asked, and whether it is so.
+type Asked = Vec<(Term, bool)>;
 
 /// Decides about the events of a chart.
 pub(super) struct Decider {
@@ -82,7 +71,7 @@ pub(super) struct Decider {
     /// The places of the rules that have fired somewhere.
     pub(super) places: IndexSet<String, FxBuildHasher>,
     /// By event and part, the names at which later parts look.
-    later: FxHashMap<(Trigger, usize), Arc<Later>>,
+    later: FxHashMap<(Trigger, usize), Arc<BTreeSet<u32>>>,
     active: Term,
     gate_times: Term,
     /// The events of which not all paths were followed.
@@ -109,7 +98,7 @@ impl Decider {
         let chart = Arc::clone(&self.program.chart);
         let (list, rules) = rules_of(&chart, trigger);
         let (mut looked, mut count) = (0, 0);
-        let mut ended: Open<Done> = Open::default();
+        let mut ended = Vec::new();
         let mut open = vec![((begin, Done::default()), Vec::new())];
         for part in 0..=rules.len() {
             let mut further = Vec::new();
@@ -135,7 +124,7 @@ impl Decider {
                     is_same &= is_untouched && reached.facts == course.facts;
                     let all = [asked.as_slice(), &more].concat();
                     if is_over || after.failure.is_some() {
-                        keep_shortest(&mut ended, self.finished(&reached, after), all);
+                        ended.push(self.finished(reached, after, all));
                     } else if !is_refused {
                         further.push(((reached, after), all));
                     }
@@ -156,129 +145,89 @@ impl Decider {
             };
         }
         for ((course, done), asked) in open {
-            keep_shortest(&mut ended, self.finished(&course, done), asked);
+            ended.push(self.finished(course, done, asked));
         }
-        (self.without_settings_that_make_no_difference(ended), looked)
+        let ways = self.fewest(ended).into_iter();
+        (ways.map(|(done, settings, asked)| (Done { settings, ..done }, asked)).collect(), looked)
     }
 
-    /// Returns courses as few as possible: those that differ only in settings at which no later part looks, and that these
-    /// together leave no choice, are one.
-    fn merged(&mut self, open: Vec<Going>, later: &Later) -> Vec<Going> {
-        let mut alike: Open<(Course, Done)> = Open::default();
+    /// Returns courses as few as possible, without what no later part looks at.
+    fn merged(
+        &mut self,
+        open: Vec<((Course, Done), Asked)>,
+        later: &BTreeSet<u32>,
+    ) -> Vec<((Course, Done), Asked)> {
+        let terms = &mut self.program.terms;
+        let mut all = Vec::new();
         for ((mut course, done), asked) in open {
-            self.forget(&mut course, later);
-            keep_shortest(&mut alike, (course, done), asked);
+            let is_later = |names: &[u32]| names.iter().any(|name| later.contains(name));
+            let watched = [self.active, self.gate_times];
+            let mut past =
+                course.facts.take(|term| !watched.contains(&term) && !is_later(&terms.names(term)));
+            past.retain(|term| terms.is_setting(term));
+            all.push(((course, done), past, asked));
         }
-        let mut groups: IndexMap<(Course, Done), Vec<Variant>, FxBuildHasher> = IndexMap::default();
-        for ((mut course, done), asked) in alike {
-            let mut facts = std::mem::take(&mut course.facts);
-            let settings = facts.take(|term| {
-                let names = self.program.terms.names(term);
-                let is_later = |name: &u32| {
-                    later.names.contains(name)
-                        || later.checks.iter().any(|(_, behind)| behind.contains(name))
-                };
-                self.program.terms.is_setting(term) && !names.iter().any(is_later)
-            });
-            course.facts = facts;
-            groups.entry((course, done)).or_default().push((settings, asked));
-        }
-        let mut merged = Vec::new();
-        for ((course, done), variants) in groups {
-            for (settings, asked) in self.fewest(variants) {
-                let mut course = course.clone();
-                course.facts.join(&settings);
-                merged.push(((course, done.clone()), asked));
-            }
-        }
-        merged
+        let fewest = self.fewest(all).into_iter();
+        let joined = fewest.map(|((mut course, done), settings, asked)| {
+            course.facts.join(&settings);
+            ((course, done), asked)
+        });
+        joined.collect()
     }
 
-    /// Returns the ways that an event can go, each with what the settings must be for it.
-    fn without_settings_that_make_no_difference(&mut self, ended: Open<Done>) -> Vec<Way> {
-        let mut groups: IndexMap<Done, Vec<Variant>, FxBuildHasher> = IndexMap::default();
-        for (mut done, asked) in ended {
-            let settings = std::mem::take(&mut done.settings);
-            groups.entry(done).or_default().push((settings, asked));
-        }
-        let mut ways = Vec::new();
-        for (done, variants) in groups {
-            let with = |(settings, asked)| (Done { settings, ..done.clone() }, asked);
-            ways.extend(self.fewest(variants).into_iter().map(with));
-        }
-        ways
-    }
-
-    /// Returns variants that together are the same as these.
-    fn fewest(&self, variants: Vec<Variant>) -> Vec<Variant> {
-        let mut fewest: Vec<Variant> = Vec::new();
-        for mut variant in variants {
+    /// Returns as few as possible: those that are the same but for settings, and that together leave no choice, are one.
+    fn fewest<K: Hash + Eq + Clone>(
+        &mut self,
+        all: Vec<(K, Facts, Asked)>,
+    ) -> Vec<(K, Facts, Asked)> {
+        let mut groups: IndexMap<K, Vec<(Facts, Asked)>, FxBuildHasher> = IndexMap::default();
+        for (key, mut settings, mut asked) in all {
+            let fewest = groups.entry(key).or_default();
             // What two of them are together may be one with a third.
-            while let Some((at, (settings, term))) = fewest
-                .iter()
-                .enumerate()
-                .find_map(|(at, known)| Some((at, known.0.either(&variant.0)?)))
-            {
-                let known = fewest.remove(at);
-                let is_known_shorter = known.1.len() < variant.1.len();
-                let mut asked = match (settings == known.0, settings == variant.0) {
-                    (true, false) => known.1,
-                    (false, true) => variant.1,
-                    _ if is_known_shorter => known.1,
-                    _ => variant.1,
-                };
-                if let Some(term) = term {
-                    asked.retain(|(what, _)| !self.is_about(*what, term));
+            let both = |fewest: &[(Facts, Asked)], settings: &Facts| {
+                let mut known = fewest.iter().enumerate();
+                known.find_map(|(at, known)| Some((at, known.0.either(settings)?)))
+            };
+            while let Some((at, (joined, term))) = both(fewest, &settings) {
+                let (_, known) = fewest.remove(at);
+                if known.len() < asked.len() {
+                    asked = known;
                 }
-                variant = (settings, asked);
+                if let Some(term) = term {
+                    let about = self.program.terms.names(term);
+                    asked.retain(|(what, _)| self.program.terms.names(*what) != about);
+                }
+                settings = joined;
             }
-            fewest.push(variant);
+            fewest.push((settings, asked));
         }
-        fewest
+        let groups = groups.into_iter();
+        let all = groups.flat_map(|(key, fewest)| {
+            fewest.into_iter().map(move |(settings, asked)| (key.clone(), settings, asked))
+        });
+        all.collect()
     }
 
-    /// Returns whether a question is about this term.
-    fn is_about(&self, what: Term, term: Term) -> bool {
-        let terms = &self.program.terms;
-        let of = match &*terms.node(term) {
-            Node::Size(of) => *of,
-            _ => term,
-        };
-        what == of || terms.parts(what).contains(&term) || terms.parts(what).contains(&of)
-    }
-
-    /// Writes down what of the course matters to others.
-    fn finished(&mut self, course: &Course, mut done: Done) -> Done {
+    /// Writes down what of the course matters to others, and what the settings must be.
+    fn finished(
+        &mut self,
+        mut course: Course,
+        mut done: Done,
+        asked: Asked,
+    ) -> (Done, Facts, Asked) {
         let assigned: BTreeSet<usize> = done.assigned.iter().map(|(at, _)| *at).collect();
         done.assigned = assigned.into_iter().map(|at| (at, course.fields[at])).collect();
         let active = course.facts.get(self.active);
         done.active = active.map(|fact| fact.least.is_some());
-        let times = course.facts.get(self.gate_times);
-        done.is_early_gate = times.is_some_and(|fact| fact.most.is_some());
-        done.settings = course.facts.clone();
-        done.settings.retain(|term| self.program.terms.is_setting(term));
-        done
-    }
-
-    /// Forgets what no later part looks at.
-    fn forget(&mut self, course: &mut Course, later: &Later) {
-        let mut facts = std::mem::take(&mut course.facts);
-        // What a list of checks finds is known as a whole once it has been asked.
-        let open = later.checks.iter().filter(|(checks, _)| facts.get(*checks).is_none());
-        let open: Vec<&BTreeSet<u32>> = open.map(|(_, names)| names).collect();
-        facts.retain(|term| {
-            let names = self.program.terms.names(term);
-            let is_watched = term == self.active || term == self.gate_times;
-            let is_later = |name: &u32| {
-                later.names.contains(name) || open.iter().any(|behind| behind.contains(name))
-            };
-            is_watched || names.iter().any(is_later) || self.program.terms.is_setting(term)
-        });
-        course.facts = facts;
+        let times = course.facts.get(self.gate_times).and_then(|fact| fact.most);
+        done.is_early_gate =
+            times.is_some_and(|most| usize::try_from(most).is_ok_and(|it| it <= BLOCKS));
+        course.facts.retain(|term| self.program.terms.is_setting(term));
+        (done, course.facts, asked)
     }
 
     /// Returns the names at which the parts of an event from this one on look.
-    fn later(&mut self, trigger: &Trigger, part: usize) -> Arc<Later> {
+    fn later(&mut self, trigger: &Trigger, part: usize) -> Arc<BTreeSet<u32>> {
         let key = (trigger.clone(), part);
         if let Some(known) = self.later.get(&key) {
             return Arc::clone(known);
@@ -301,31 +250,11 @@ impl Decider {
                 }
             }
         }
-        let mut later = Later::default();
-        terms.iter().for_each(|term| program.add_names(*term, false, &mut later.names));
-        for checks in chart.checks.keys() {
-            let term = program.terms.of(Node::Name(format!("checks.{checks}")));
-            if later.names.contains(&program.terms.name(&format!("checks.{checks}"))) {
-                let mut behind = BTreeSet::new();
-                program.add_names(term, true, &mut behind);
-                later.checks.push((program.terms.size(term), behind));
-            }
-        }
+        let mut later = BTreeSet::new();
+        terms.iter().for_each(|term| program.add_names(*term, &mut later));
         let later = Arc::new(later);
         self.later.insert(key, Arc::clone(&later));
         later
-    }
-}
-
-/// Adds a way, unless a shorter one does the same.
-fn keep_shortest<K: std::hash::Hash + Eq>(all: &mut Open<K>, key: K, asked: Vec<(Term, bool)>) {
-    match all.entry(key) {
-        indexmap::map::Entry::Vacant(entry) => _ = entry.insert(asked),
-        indexmap::map::Entry::Occupied(mut entry) => {
-            if asked.len() < entry.get().len() {
-                entry.insert(asked);
-            }
-        }
     }
 }
 
@@ -405,16 +334,16 @@ impl Event<'_, '_> {
     /// A rule that fails has its effect, if not the one that is meant.
     fn fail(&mut self, code: Code, message: String, place: &str) {
         if self.done.failure.is_none() {
-            let rule = place.strip_suffix(".guard").unwrap_or(place);
-            let rule = self.number(rule);
+            // `on.Stop[2].guard` is a part of a rule, and `phases.write.clean` of a phase.
+            let dot = place.match_indices('.').nth(1).map_or(place.len(), |(at, _)| at);
+            let rule = self.number(&place[..dot]);
             self.done.fired.push(rule);
             self.done.failure = Some(Failure { code, message, place: place.to_owned() });
         }
     }
 
     fn number(&mut self, place: &str) -> u32 {
-        let known = self.places.get_index_of(place);
-        let at = known.unwrap_or_else(|| self.places.insert_full(place.to_owned()).0);
+        let (at, _) = self.places.insert_full(place.to_owned());
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
@@ -435,7 +364,7 @@ impl Event<'_, '_> {
             self.note_fault(&format!("{place}.{name}"));
             let value = match self.path.program.terms.is_known(value) {
                 true => value,
-                false => self.path.choose(at, field, value),
+                false => self.path.choose(field, value),
             };
             if let Some(json) = self.path.program.terms.value(value)
                 && let Err(expected) = field.accepts(&chart.phases, json)
@@ -463,6 +392,9 @@ impl Event<'_, '_> {
     }
 
     fn commit(&mut self, place: String, fields: Fields) {
+        if self.done.failure.is_some() {
+            return;
+        }
         for (at, value) in fields {
             let value = self.path.program.held(at, value);
             self.path.set(at, value);
@@ -535,15 +467,14 @@ impl Event<'_, '_> {
 
 impl Path<'_> {
     /// Returns a value for a field that is assigned something unknown; each other one is another path.
-    fn choose(&mut self, at: usize, field: &Field, term: Term) -> Term {
+    fn choose(&mut self, field: &Field, term: Term) -> Term {
         if field.kind == FieldType::Boolean && !self.program.terms.may_be_none(term) {
             return match self.is_true(term, true) {
                 Some(true) => TRUE,
                 _ => FALSE,
             };
         }
-        let own = self.program.terms.of(Node::Field(at));
-        let mut values = self.program.values(own, field);
+        let mut values = self.program.values(field);
         let kind = self.program.terms.kind(term);
         let is_name = matches!(&*self.program.terms.node(term), Node::Name(_));
         if is_name && field.kind == FieldType::Integer {
@@ -597,13 +528,13 @@ impl Path<'_> {
 
 impl Program {
     /// Returns the values that are tried for a field or a setting, which is also a term.
-    pub(super) fn values(&mut self, own: Term, field: &Field) -> Vec<Term> {
+    pub(super) fn values(&mut self, field: &Field) -> Vec<Term> {
         let words = field.one_of.as_ref().map(|words| words.list().to_vec());
         let phases = || self.chart.phases.keys().cloned().collect::<Vec<String>>();
         let mut values = match (field.kind, words) {
             (FieldType::Boolean, _) => vec![FALSE, TRUE],
             (FieldType::Integer, _) => {
-                let tried = self.numbers.tried(own, field);
+                let tried = self.numbers.tried(field);
                 tried.into_iter().map(|number| self.terms.known(number)).collect()
             }
             (FieldType::Phase, _) => {
@@ -615,9 +546,7 @@ impl Program {
             }
             (FieldType::String | FieldType::List, _) => vec![SOME],
         };
-        if let Node::Field(at) = &*self.terms.node(own)
-            && self.minds_empty.get(*at) == Some(&true)
-        {
+        if Self::minds_empty(field) {
             values.push(self.terms.known(""));
         }
         values.extend(field.nullable.then_some(NULL));
@@ -626,14 +555,8 @@ impl Program {
 
     /// Returns a value as a field holds it: numbers beyond all that are named are one.
     fn held(&mut self, at: usize, value: Term) -> Term {
-        let chart = Arc::clone(&self.chart);
-        let own = self.terms.of(Node::Field(at));
-        match (self.terms.number(value), chart.context.get_index(at)) {
-            (Some(number), Some((_, field))) => {
-                let held = self.numbers.held(own, field, number);
-                self.terms.known(held)
-            }
-            _ => value,
-        }
+        let Some(number) = self.terms.number(value) else { return value };
+        let held = self.numbers.held(&self.chart.context[at], number);
+        self.terms.known(held)
     }
 }

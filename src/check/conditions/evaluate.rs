@@ -1,13 +1,14 @@
 //! Evaluates terms with three values: yes, no, and open. The smallest condition that is open is asked: both answers are
 //! followed, one path after the other, and within one event an answer holds for everything that follows from it.
 
+use std::rc::Rc;
+
 use serde_json::{Value as Json, json};
 
 use super::facts::Facts;
 use super::read::Program;
 use super::term::{FALSE, NULL, Node, Order, SOME, TRUE, Term};
 use crate::chart::field::LARGEST_INTEGER;
-use crate::chart::model::FieldType;
 use crate::expr::source::Expr;
 use crate::expr::types::Type;
 
@@ -24,9 +25,7 @@ pub(super) enum Outcome {
 /// How far a decision has come: the fields, and what has been chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Course {
-    pub(super) fields: Vec<Term>,
-    /// How often each field has been assigned.
-    pub(super) versions: Vec<usize>,
+    pub(super) fields: Rc<Vec<Term>>,
     /// The state is written.
     pub(super) started: bool,
     /// The review that has run, and its number.
@@ -75,14 +74,8 @@ pub(super) struct Path<'p> {
 }
 
 impl Course {
-    pub(super) fn new(fields: &[Term], started: bool) -> Self {
-        Self {
-            fields: fields.to_vec(),
-            versions: vec![0; fields.len()],
-            started,
-            outcome: None,
-            facts: Facts::default(),
-        }
+    pub(super) fn new(fields: &Rc<Vec<Term>>, started: bool) -> Self {
+        Self { fields: Rc::clone(fields), started, outcome: None, facts: Facts::default() }
     }
 }
 
@@ -117,13 +110,17 @@ impl<'p> Path<'p> {
         at.map_or(NULL, |at| self.field(at))
     }
 
+    /// Assigns a field. What was known of the old value is known no longer, nor what checks find that may look at it.
     pub(super) fn set(&mut self, at: usize, value: Term) {
-        self.course.fields[at] = value;
-        self.course.versions[at] += 1;
-        if self.program.is_checked.get(at) == Some(&true) {
-            let terms = &self.program.terms;
-            self.course.facts.retain(|term| !terms.is_of_checks(term));
-        }
+        Rc::make_mut(&mut self.course.fields)[at] = value;
+        let terms = &mut self.program.terms;
+        let own = terms.of(Node::Field(at));
+        let own = terms.names(own);
+        self.course.facts.retain(|term| {
+            let names = terms.names(term);
+            let is_check = |name: &u32| terms.name_text(*name).starts_with("checks.");
+            !names.iter().any(|name| own.contains(name) || is_check(name))
+        });
     }
 
     pub(super) fn holds(&mut self, expr: Option<&Expr>, it: Option<&str>) -> bool {
@@ -143,21 +140,13 @@ impl<'p> Path<'p> {
             Node::Not(inner) => self.truth(*inner, ask).map(|it| !it),
             Node::And(a, b) => self.either(*a, *b, false, ask),
             Node::Or(a, b) => self.either(*a, *b, true, ask),
-            Node::If(test, a, b) => match self.truth(*test, ask) {
-                Some(true) => self.truth(*a, ask),
-                Some(false) => self.truth(*b, ask),
-                None => {
-                    let first = self.truth(*a, false)?;
-                    (self.truth(*b, false)? == first).then_some(first)
-                }
-            },
             Node::Compare(order, a, b) => self.compare(*order, *a, *b, ask),
             Node::Test(name, on, args) => self.test(name, *on, args, ask),
             Node::Let(_, inner) => {
                 let known = self.truth(*inner, false);
                 if known.is_some() { known } else { self.is_true(term, ask) }
             }
-            Node::Name(name) if name.starts_with("checks.") => self.finds(&name[7..], ask),
+            Node::Name(name) if name.starts_with("checks.") => self.finds(term, &name[7..], ask),
             _ => {
                 let value = self.value(term, ask)?;
                 match self.program.terms.value(value) {
@@ -203,19 +192,11 @@ impl<'p> Path<'p> {
         (!is_open).then_some(false)
     }
 
-    /// Returns whether a list of checks finds something.
-    fn finds(&mut self, name: &str, ask: bool) -> Option<bool> {
-        let checks = self.program.terms.of(Node::Name(format!("checks.{name}")));
-        let size = self.program.terms.size(checks);
-        if let Some(fact) = self.course.facts.get(size) {
-            return Some(fact.least.is_some());
-        }
+    /// Returns whether a list of checks finds something: it is asked as a whole.
+    fn finds(&mut self, checks: Term, name: &str, ask: bool) -> Option<bool> {
         let count = self.program.chart.checks.get(name).map_or(0, Vec::len);
-        let found = self.any(0..count, |path, index| path.check(name, index, ask))?;
-        if ask {
-            self.course.facts.entry(size).bound(1, found);
-        }
-        Some(found)
+        let known = self.any(0..count, |path, index| path.check(name, index, false));
+        if known.is_some() { known } else { self.is_true(checks, ask) }
     }
 
     /// Returns whether one check finds something.
@@ -342,8 +323,7 @@ impl<'p> Path<'p> {
                 if value != SOME {
                     return Some(value);
                 }
-                let held = Node::Held(*at, self.course.versions[*at]);
-                let held = self.program.terms.of(held);
+                let held = self.program.terms.of(Node::Held(*at));
                 Some(self.settled(held))
             }
             Node::Cycle(key) => self.of_cycle(key, ask),
@@ -356,6 +336,10 @@ impl<'p> Path<'p> {
                     (self.value(*b, false)? == first).then_some(first)
                 }
             },
+            Node::Let(_, inner) if *self.program.terms.kind(term) == Type::Integer => {
+                let known = self.value(*inner, false);
+                known.or_else(|| Some(self.settled(term)))
+            }
             Node::Let(..)
             | Node::Not(_)
             | Node::And(..)
@@ -478,6 +462,14 @@ impl<'p> Path<'p> {
         };
         let is_so = self.ask(what);
         self.course.facts.entry(term).bound(least, is_so);
+        // What has a part has items.
+        let mut part = term;
+        while let (true, Node::Size(of)) = (is_so, &*self.program.terms.node(part))
+            && let Some((above, _)) = self.program.terms.above(*of)
+        {
+            part = self.program.terms.size(above);
+            self.course.facts.entry(part).bound(1, true);
+        }
         Some(is_so)
     }
 
@@ -501,9 +493,8 @@ impl<'p> Path<'p> {
         match &*self.program.terms.node(term) {
             Node::Size(of) => self.sized(*of, least),
             // A number that the user sets is small: what happens with a larger one happens with one of these.
-            Node::Name(_) => {
-                let most = self.program.numbers.beside(term)?.last().copied()?;
-                (least > most).then_some(false)
+            Node::Name(name) if name.starts_with("config.") => {
+                (least > self.program.numbers.most()).then_some(false)
             }
             _ => None,
         }
@@ -513,14 +504,6 @@ impl<'p> Path<'p> {
     fn sized(&mut self, of: Term, least: i64) -> Option<bool> {
         if self.course.facts.get(of).is_some_and(|fact| fact.none == Some(true)) {
             return Some(false);
-        }
-        if let Node::Name(name) = &*self.program.terms.node(of)
-            && let Some(setting) = name.strip_prefix("config.")
-            && let Some(field) = self.program.chart.config.get(setting)
-            && field.kind == FieldType::List
-            && field.minimum.is_some_and(|minimum| minimum >= least)
-        {
-            return Some(true);
         }
         // A part of an empty list is empty.
         let mut next = self.program.terms.above(of);
@@ -536,27 +519,7 @@ impl<'p> Path<'p> {
             }
             next = self.program.terms.above(above);
         }
-        let own = self.program.terms.size(of);
-        let has = |fact: &super::facts::Fact| fact.least.is_some_and(|known| known >= least);
-        let facts = self.course.facts.iter();
-        let others: Vec<Term> =
-            facts.filter(|(term, fact)| *term != own && has(fact)).map(|(term, _)| *term).collect();
-        let is_below = others.into_iter().any(|term| self.is_below(term, own));
-        is_below.then_some(true)
-    }
-
-    /// Returns whether what has this size is a part of what has the other one.
-    fn is_below(&mut self, size: Term, of: Term) -> bool {
-        let terms = &mut self.program.terms;
-        let Node::Size(part) = *terms.node(size) else { return false };
-        let mut next = terms.above(part);
-        while let Some((above, _)) = next {
-            if terms.size(above) == of {
-                return true;
-            }
-            next = terms.above(above);
-        }
-        false
+        None
     }
 
     /// Returns whether an unknown value is this one.
@@ -609,9 +572,10 @@ impl<'p> Path<'p> {
                     _ => None,
                 }
             }
-            // The text of a field that does not mind is some text.
+            // A field that minds has the empty text as a value of its own.
             (_, Some(Json::String(text))) if text.is_empty() => {
-                matches!(*self.program.terms.node(term), Node::Held(..)).then_some(false)
+                let Node::Held(at) = *self.program.terms.node(term) else { return None };
+                Program::minds_empty(&self.program.chart.context[at]).then_some(false)
             }
             _ => None,
         }

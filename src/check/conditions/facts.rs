@@ -47,17 +47,6 @@ impl Fact {
         self.most = [self.most, other.most].into_iter().flatten().min();
     }
 
-    /// Returns whether this is true of everything of which the other one is.
-    fn covers(&self, other: &Self) -> bool {
-        let is_excluded =
-            |value: &Term| other.is_not.contains(value) || other.is.is_some_and(|is| is != *value);
-        (self.none.is_none() || self.none == other.none)
-            && (self.is.is_none() || self.is == other.is)
-            && self.is_not.iter().all(is_excluded)
-            && self.least.is_none_or(|least| other.least >= Some(least))
-            && self.most.is_none_or(|most| other.most.is_some_and(|other| other <= most))
-    }
-
     /// Returns what is true where one of both is, if that can be said.
     fn either(&self, other: &Self) -> Option<Self> {
         let alone = |fact: &Self| Self { none: fact.none, ..Self::default() };
@@ -137,6 +126,12 @@ impl Facts {
         fits
     }
 
+    /// Returns these and one more, if both can be true.
+    pub(super) fn with(&self, term: Term, fact: &Fact) -> Option<Self> {
+        let mut with = self.clone();
+        with.join(&Self(vec![(term, fact.clone())])).then_some(with)
+    }
+
     /// Takes out what is known of these terms.
     pub(super) fn take(&mut self, mut is_taken: impl FnMut(Term) -> bool) -> Self {
         let all = std::mem::take(&mut self.0);
@@ -150,19 +145,9 @@ impl Facts {
         let none = Fact::default();
         let of = |facts: &'_ Self, term: Term| facts.get(term).cloned().unwrap_or_default();
         let terms = self.iter().chain(other.iter()).map(|(term, _)| *term);
-        let mut differing: Vec<Term> =
-            terms.filter(|term| of(self, *term) != of(other, *term)).collect();
-        differing.dedup();
-        let covers =
-            |a: &Self, b: &Self| differing.iter().all(|term| of(a, *term).covers(&of(b, *term)));
-        if covers(self, other) {
-            return Some((self.clone(), None));
-        }
-        if covers(other, self) {
-            return Some((other.clone(), None));
-        }
-        let term = differing[0];
-        if differing.iter().any(|it| *it != term) {
+        let mut differing = terms.filter(|term| of(self, *term) != of(other, *term));
+        let Some(term) = differing.next() else { return Some((self.clone(), None)) };
+        if differing.any(|it| it != term) {
             return None;
         }
         let (a, b) = (of(self, term), of(other, term));

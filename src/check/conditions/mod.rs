@@ -12,7 +12,6 @@ mod facts;
 mod graph;
 mod judge;
 mod limits;
-mod named_numbers;
 mod names;
 mod numbers;
 mod read;

@@ -1,71 +1,68 @@
-//! Which numbers are tried: 0 to 3, and those that the chart names beside a field or a setting. What a field counts beyond
-//! all of them is one number more.
+//! Which numbers are tried: 0 to 3, and those that the chart names. What a field counts beyond all of them is one number
+//! more.
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
-
-use super::term::Term;
+use super::read::Program;
+use super::term::Node;
 use crate::chart::model::Field;
 
 /// A greater number is tried only if a field can have it by itself.
-pub(super) const LARGE: i64 = 1_000;
+const LARGE: i64 = 1_000;
 
-/// The numbers beside each field and setting: those of what is compared with each other are the same.
+/// The numbers that are tried.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
-    /// For each term the number of its group.
-    groups: FxHashMap<Term, usize>,
-    beside: Vec<BTreeSet<i64>>,
-}
+pub(super) struct Numbers(BTreeSet<i64>);
 
 impl Numbers {
-    /// Returns the group of a term, which is a new one if it has none.
-    fn group(&mut self, term: Term) -> usize {
-        let next = self.beside.len();
-        let group = *self.groups.entry(term).or_insert(next);
-        if group == next {
-            self.beside.push(BTreeSet::new());
-        }
-        group
-    }
-
-    /// Makes the groups of these terms one, with more numbers beside it.
-    pub(super) fn join(&mut self, related: &[Term], mut named: BTreeSet<i64>) {
-        let Some(first) = related.first().map(|term| self.group(*term)) else { return };
-        for term in &related[1..] {
-            let group = self.group(*term);
-            if group != first {
-                named.append(&mut self.beside[group]);
-                self.groups.values_mut().filter(|it| **it == group).for_each(|it| *it = first);
+    /// Finds the numbers that the chart names beside a field, a cycle or a setting.
+    pub(super) fn of(program: &mut Program) -> Self {
+        let mut named = Vec::new();
+        for term in program.everything() {
+            let (Node::Compare(_, a, b) | Node::Math(_, a, b)) = *program.terms.node(term) else {
+                continue;
+            };
+            let names = program.terms.names(term);
+            let is_counted = |name: &u32| {
+                let name = program.terms.name_text(*name);
+                let source = name.split('.').next().unwrap_or_default();
+                matches!(source, "cycle" | "review" | "config")
+                    || program.chart.context.contains_key(name)
+            };
+            if !names.iter().any(is_counted) {
+                continue;
+            }
+            for number in [a, b].into_iter().filter_map(|side| program.terms.number(side)) {
+                named.extend((-1..=1).filter_map(|by| number.checked_add(by)));
             }
         }
-        self.beside[first].append(&mut named);
+        let chart = &program.chart;
+        for field in chart.context.values().chain(chart.config.values()) {
+            named.extend(field.minimum.into_iter().flat_map(|it| [it, it.saturating_add(1)]));
+            named.extend(field.maximum);
+        }
+        for field in chart.context.values() {
+            named.extend(field.default.as_ref().and_then(|it| it.json().as_i64()));
+        }
+        let numbers = (0..=3).chain(named.into_iter().filter(|it| it.abs() < LARGE));
+        Self(numbers.collect())
     }
 
-    /// Adds numbers beside a term.
-    pub(super) fn add(&mut self, term: Term, named: impl IntoIterator<Item = i64>) {
-        let group = self.group(term);
-        self.beside[group].extend(named);
-    }
-
-    /// Returns the numbers beside a field or a setting.
-    pub(super) fn beside(&self, term: Term) -> Option<&BTreeSet<i64>> {
-        self.beside.get(*self.groups.get(&term)?)
+    pub(super) fn most(&self) -> i64 {
+        self.0.last().copied().unwrap_or_default()
     }
 
     /// Returns the numbers that are tried for a field or a setting.
-    pub(super) fn tried(&self, term: Term, field: &Field) -> Vec<i64> {
+    pub(super) fn tried(&self, field: &Field) -> Vec<i64> {
         let least = field.minimum.unwrap_or(i64::MIN);
         let most = field.maximum.unwrap_or(i64::MAX);
-        let tried = self.beside(term).into_iter().flatten().copied();
-        tried.filter(|number| (least..=most).contains(number)).collect()
+        self.0.iter().copied().filter(|number| (least..=most).contains(number)).collect()
     }
 
     /// Returns a number as a field holds it: all that are greater than those that are tried are one, unless the field
     /// itself has a limit.
-    pub(super) fn held(&self, term: Term, field: &Field, number: i64) -> i64 {
-        let most = self.beside(term).and_then(|it| it.last()).map_or(LARGE, |it| it + 1);
+    pub(super) fn held(&self, field: &Field, number: i64) -> i64 {
+        let most = self.most() + 1;
         match field.maximum {
             Some(most) if most < LARGE => number,
             _ => number.clamp(-most, most),

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::numbers::Numbers;
 use super::term::{NULL, Node, Order, Term, Terms};
-use crate::chart::model::{Amount, FieldType, Rule};
+use crate::chart::model::{Amount, Field, FieldType, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::to_json;
 use crate::expr::source::{Expr as Source, Literal, Text};
@@ -28,10 +28,6 @@ pub(super) struct Program {
     /// Expressions by their source, for each phase that is `it` in them.
     read: FxHashMap<String, FxHashMap<String, Term>>,
     pub(super) numbers: Numbers,
-    /// For each field whether it matters that its text is empty.
-    pub(super) minds_empty: Vec<bool>,
-    /// For each field whether a check looks at it.
-    pub(super) is_checked: Vec<bool>,
 }
 
 impl Program {
@@ -42,12 +38,8 @@ impl Program {
             lets: FxHashMap::default(),
             read: FxHashMap::default(),
             numbers: Numbers::default(),
-            minds_empty: Vec::new(),
-            is_checked: Vec::new(),
         };
-        program.numbers = program.find_numbers();
-        program.minds_empty = program.fields_that_mind_empty();
-        program.is_checked = program.fields_of_checks();
+        program.numbers = Numbers::of(&mut program);
         program
     }
 
@@ -104,44 +96,23 @@ impl Program {
         terms
     }
 
-    /// Adds the names at which a term looks, also behind `cycle`, and perhaps behind `checks`.
-    pub(super) fn add_names(&mut self, term: Term, with_checks: bool, into: &mut BTreeSet<u32>) {
+    /// Adds the names at which a term looks, also behind `cycle`.
+    pub(super) fn add_names(&mut self, term: Term, into: &mut BTreeSet<u32>) {
         let chart = Arc::clone(&self.chart);
         for name in self.terms.names(term).iter() {
             if !into.insert(*name) {
                 continue;
             }
             let text = self.terms.name_text(*name).to_owned();
-            let mut behind = Vec::new();
-            if let Some(key) = text.strip_prefix("cycle.") {
-                if matches!(key, "due" | "owed") {
-                    into.insert(self.terms.name("cycle.answered"));
-                }
-                let cycles = chart.cycles.values();
-                behind.extend(cycles.flat_map(|cycle| self.behind(cycle, key)));
-            } else if let Some(checks) = text.strip_prefix("checks.").filter(|_| with_checks) {
-                let checks = chart.checks.get(checks).into_iter().flatten();
-                let exprs = checks.flat_map(|check| check.each.iter().chain(&check.guard));
-                behind.extend(exprs.map(|expr| self.expr(&expr.0, None)));
+            let Some(key) = text.strip_prefix("cycle.") else { continue };
+            if matches!(key, "due" | "owed") {
+                into.insert(self.terms.name("cycle.answered"));
             }
-            behind.into_iter().for_each(|term| self.add_names(term, with_checks, into));
+            for cycle in chart.cycles.values() {
+                let behind = self.behind(cycle, key);
+                behind.into_iter().for_each(|term| self.add_names(term, into));
+            }
         }
-    }
-
-    /// Returns the fields at which some check looks: what it has found is open again once they change.
-    fn fields_of_checks(&mut self) -> Vec<bool> {
-        let checks: Vec<String> = self.chart.checks.keys().cloned().collect();
-        let mut names = BTreeSet::new();
-        for checks in checks {
-            let term = self.terms.of(Node::Name(format!("checks.{checks}")));
-            self.add_names(term, true, &mut names);
-        }
-        let turns_on_cycle =
-            names.iter().any(|name| self.terms.name_text(*name).starts_with("cycle."));
-        let fields: Vec<String> = self.chart.context.keys().cloned().collect();
-        let is_looked_at = |field: &String| names.contains(&self.terms.name(field));
-        let looked_at: Vec<bool> = fields.iter().map(is_looked_at).collect();
-        looked_at.into_iter().map(|is_it| is_it || turns_on_cycle).collect()
     }
 
     /// Returns the terms of a rule.
@@ -299,7 +270,8 @@ impl Program {
         if self.is_too_large(term) {
             return open;
         }
-        if *self.terms.kind(open) == Type::Boolean && self.is_asked_as_a_whole(term) {
+        let is_asked = matches!(*self.terms.kind(open), Type::Boolean | Type::Integer);
+        if is_asked && self.is_asked_as_a_whole(term) {
             term = self.terms.of(Node::Let(name.to_owned(), term));
         }
         self.lets.insert(name.to_owned(), term);
@@ -319,53 +291,29 @@ impl Program {
         false
     }
 
-    /// Returns whether a condition looks at several names, and at none of which something is known.
+    /// Returns whether a term looks at several names of which nothing is known.
     fn is_asked_as_a_whole(&mut self, term: Term) -> bool {
         let names = self.terms.names(term);
-        let is_known = |name: &u32| {
-            let name = self.terms.name_text(*name);
+        let is_unknown = |name: &&u32| {
+            let name = self.terms.name_text(**name);
             let source = name.split('.').next().unwrap_or_default();
-            matches!(source, "cycle" | "checks" | "review" | "gate" | "scope" | "spent")
-                || self.chart.context.contains_key(name)
+            !matches!(source, "cycle" | "checks" | "scope")
+                && !self.chart.context.contains_key(name)
         };
-        names.len() > 1 && !names.iter().any(is_known)
+        names.iter().filter(is_unknown).count() > 1
     }
 
-    /// Returns for each field whether an expression asks whether its text is empty.
-    fn fields_that_mind_empty(&mut self) -> Vec<bool> {
-        let empty = self.terms.known("");
-        let starts = |field: &crate::chart::model::Field| {
-            field.default.as_ref().is_some_and(|it| it.json() == json!(""))
-        };
-        let mut minds: Vec<bool> = self.chart.context.values().map(starts).collect();
-        for term in self.everything() {
-            if let Node::Compare(_, a, b) = &*self.terms.node(term)
-                && (*a == empty || *b == empty)
-            {
-                for side in [*a, *b] {
-                    if let Node::Field(at) = &*self.terms.node(side) {
-                        minds[*at] = true;
-                    }
-                }
-            }
-        }
-        let fields = self.chart.context.values();
-        let can_be = fields.map(|field| field.kind == FieldType::String && !field.is_id);
-        minds.into_iter().zip(can_be).map(|(minds, can_be)| minds && can_be).collect()
-    }
-
-    /// Returns what a field is assigned anywhere, with its number.
-    pub(super) fn assigned(&mut self) -> Vec<(usize, Term)> {
-        let chart = Arc::clone(&self.chart);
-        let own = chart.assigns().flatten();
-        let own = own.filter_map(|(name, value)| Some((chart.context.get_index_of(name)?, value)));
-        own.map(|(at, value)| (at, self.literal(value, None))).collect()
+    /// Returns whether it matters that the text of a field is empty: it begins like that.
+    pub(super) fn minds_empty(field: &Field) -> bool {
+        let default = field.default.as_ref();
+        field.kind == FieldType::String && default.is_some_and(|it| it.json() == json!(""))
     }
 
     /// Returns every term of the chart's conditions and assignments, and every part of one.
     pub(super) fn everything(&mut self) -> Vec<Term> {
         let chart = Arc::clone(&self.chart);
-        let mut open: Vec<Term> = self.assigned().into_iter().map(|(_, term)| term).collect();
+        let assigned = chart.assigns().flat_map(|assign| assign.values());
+        let mut open: Vec<Term> = assigned.map(|value| self.literal(value, None)).collect();
         let rules = chart.on.values().flatten().chain(chart.commands.values().map(|it| &it.rule));
         let guards = rules.filter_map(|rule| rule.guard.as_ref());
         let guards = guards.chain(chart.phases.values().filter_map(|it| it.phase.guard.as_ref()));

@@ -44,34 +44,17 @@ pub struct Told {
     pub phases: Vec<String>,
 }
 
-/// The most steps that are told: of a longer way, the middle is left out.
-const STEPS: usize = 12;
-
-/// How many of the first steps are told of a longer way.
-const FIRST: usize = 3;
-
 /// Tells a way that begins in this state.
 pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> Told {
     let mut named = HashSet::new();
     let mut text = start(search, begin);
-    let count = way.steps.len();
-    // A loop is told in full.
-    let gap = match way.again {
-        None if count > STEPS => FIRST..count + FIRST - STEPS,
-        _ => 0..0,
-    };
     let mut phases = vec![search.phase(begin).to_owned()];
     for (at, step) in way.steps.iter().enumerate() {
         let phase = search.phase(step.to);
         if phases.last().is_none_or(|last| last != phase) {
             phases.push(phase.to_owned());
         }
-        if at == gap.start && !gap.is_empty() {
-            text.push_str(&format!("\n… {} more steps …", gap.len()));
-        }
-        if !gap.contains(&at) {
-            text.push_str(&format!("\n{}. {}", at + 1, told(search, step, &mut named)));
-        }
+        text.push_str(&format!("\n{}. {}", at + 1, told(search, step, &mut named)));
     }
     if let Some(again) = way.again {
         text.push_str(&format!("\nAnd again from step {}, without end.", again + 1));

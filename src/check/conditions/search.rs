@@ -11,7 +11,7 @@ use super::decide::{Decider, Done, Way};
 use super::evaluate::{Answers, Course, LAST_FIELD, Outcome, Path, STARTED};
 use super::facts::Facts;
 use super::limits::{Clock, Limits};
-use super::term::{Node, Term};
+use super::term::Term;
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::event::Trigger;
@@ -23,7 +23,7 @@ const BEGINNINGS: usize = 10_000;
 /// What an instance is like between two events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct State {
-    pub(super) fields: Vec<Term>,
+    pub(super) fields: Rc<Vec<Term>>,
     /// It is written.
     pub(super) started: bool,
 }
@@ -131,12 +131,11 @@ impl Search {
         let mut all: Vec<Vec<Term>> = vec![Vec::new()];
         for ((_, field), value) in chart.context.iter().zip(context::initial(&chart).into_values())
         {
-            let setting = field.setting().and_then(|name| Some((name, chart.config.get(name)?)));
+            let setting = field.setting().and_then(|name| chart.config.get(name));
             let values = match setting {
                 None => vec![program.terms.known(value)],
-                Some((name, setting)) => {
-                    let own = program.terms.of(Node::Name(format!("config.{name}")));
-                    let mut values = program.values(own, setting);
+                Some(setting) => {
+                    let mut values = program.values(setting);
                     values.retain(|term| {
                         let value = program.terms.value(*term);
                         value.is_none_or(|value| field.accepts(&chart.phases, value).is_ok())
@@ -155,7 +154,9 @@ impl Search {
             }
         }
         self.beginnings = all.len();
-        self.states.extend(all.into_iter().map(|fields| State { fields, started: false }));
+        self.states.extend(
+            all.into_iter().map(|fields| State { fields: Rc::new(fields), started: false }),
+        );
     }
 
     fn run(&mut self, limits: &Limits) {
@@ -200,7 +201,7 @@ impl Search {
         }
         let mut after = state.clone();
         for (field, value) in &done.assigned {
-            after.fields[*field] = *value;
+            Rc::make_mut(&mut after.fields)[*field] = *value;
         }
         after.started |= !done.assigned.is_empty();
         let places = &self.decider.places;
@@ -257,113 +258,54 @@ impl Search {
         self.value(state, field).as_str().unwrap_or_default()
     }
 
-    /// Returns for each state in which ways a condition can come out: what was asked where it holds, and where it does not.
-    pub(super) fn holds(&mut self, expr: &str) -> Vec<Rc<Holds>> {
+    /// Returns for each state in turn what is found on a path there, perhaps after a review: the first thing.
+    pub(super) fn in_states<T: Clone>(
+        &mut self,
+        after: Option<Outcome>,
+        mut find: impl FnMut(&mut Path<'_>) -> Option<T>,
+    ) -> impl Iterator<Item = Option<T>> {
         let mut memo = Memo(Vec::new());
-        let mut all = Vec::new();
-        for at in 0..self.looked_at {
+        (0..self.looked_at).map(move |at| {
             let state = self.states[at].clone();
-            let known = memo.get(&state).unwrap_or_else(|| {
-                let (holds, looked) = self.holds_in(expr, &state, &Facts::default(), None);
-                let holds = Rc::new(holds);
-                memo.insert(looked, &state, Rc::clone(&holds));
-                holds
-            });
-            all.push(known);
-        }
-        all
+            let known = memo.get(&state);
+            known.unwrap_or_else(|| {
+                let (found, looked) = self.on_paths(&state, Facts::default(), &after, &mut find);
+                memo.insert(looked, &state, found.clone());
+                found
+            })
+        })
     }
 
-    /// Returns in which ways a condition can come out in a state where these facts hold, perhaps after a review; and which
-    /// fields that turns on.
-    pub(super) fn holds_in(
+    /// Returns what is found on a path in a state where these facts hold, and which fields that turns on.
+    pub(super) fn on_paths<T>(
         &mut self,
-        expr: &str,
         state: &State,
-        given: &Facts,
-        after: Option<&Outcome>,
-    ) -> (Holds, u128) {
-        let term = self.decider.program.expr(expr, None);
-        let course = Course {
-            facts: given.clone(),
-            outcome: after.map(|outcome| (outcome.clone(), 1)),
-            ..Course::new(&state.fields, state.started)
-        };
-        let mut holds = Holds::default();
-        let mut looked = 0;
-        self.each_path(course, |path| {
-            let is_so = path.truth(term, true) == Some(true);
-            looked |= path.looked;
-            let side = if is_so { &mut holds.yes } else { &mut holds.no };
-            if side.is_none() {
-                *side = Some((path.asked.clone(), path.course.facts.clone()));
-            }
-            true
-        });
-        (holds, looked)
-    }
-
-    /// Follows every path, until `follow` says that it is enough.
-    pub(super) fn each_path(
-        &mut self,
-        course: Course,
-        mut follow: impl FnMut(&mut Path<'_>) -> bool,
-    ) {
-        let mut answers = Answers::default();
+        facts: Facts,
+        after: &Option<Outcome>,
+        mut find: impl FnMut(&mut Path<'_>) -> Option<T>,
+    ) -> (Option<T>, u128) {
+        let outcome = after.clone().map(|outcome| (outcome, 1));
+        let course = Course { facts, outcome, ..Course::new(&state.fields, state.started) };
+        let (mut answers, mut looked) = (Answers::default(), 0);
         loop {
-            let program = &mut self.decider.program;
-            let goes_on = follow(&mut Path::new(program, course.clone(), &mut answers));
-            if !goes_on || !answers.next() {
-                return;
+            let mut path = Path::new(&mut self.decider.program, course.clone(), &mut answers);
+            let found = find(&mut path);
+            looked |= path.looked;
+            if found.is_some() || !answers.next() {
+                return (found, looked);
             }
         }
     }
 
     /// Returns whether this can be so in some state, perhaps after a review.
-    pub(super) fn can_be(
-        &mut self,
-        after_review: bool,
-        mut is_so: impl FnMut(&mut Path<'_>) -> bool,
-    ) -> bool {
-        let mut outcomes = vec![None];
-        if after_review && !self.chart.invoke.is_empty() {
-            let verdicts = self.chart.verdicts().into_iter().map(str::to_owned);
-            let verdicts: Vec<String> = verdicts.collect();
-            let known = verdicts.into_iter().map(|it| self.decider.program.terms.known(it));
-            outcomes.extend(known.map(|verdict| Some(Outcome::Ran(Some(verdict)))));
-            outcomes.extend([Outcome::Ran(None), Outcome::Failed, Outcome::Gate].map(Some));
-        }
-        for outcome in outcomes {
-            let mut memo = Memo(Vec::new());
-            for at in 0..self.looked_at {
-                let state = self.states[at].clone();
-                if memo.get(&state).is_some() {
-                    continue;
-                }
-                let (mut looked, mut found) = (0, false);
-                let outcome = outcome.clone().map(|outcome| (outcome, 1));
-                let course = Course { outcome, ..Course::new(&state.fields, state.started) };
-                self.each_path(course, |path| {
-                    found = is_so(path);
-                    looked |= path.looked;
-                    !found
-                });
-                if found {
-                    return true;
-                }
-                memo.insert(looked, &state, ());
-            }
-        }
-        false
+    pub(super) fn can_be(&mut self, mut is_so: impl FnMut(&mut Path<'_>) -> Option<bool>) -> bool {
+        let chart = Arc::clone(&self.chart);
+        let verdicts = chart.verdicts().into_iter().map(|it| self.decider.program.terms.known(it));
+        let mut outcomes: Vec<Outcome> = verdicts.map(|it| Outcome::Ran(Some(it))).collect();
+        outcomes.extend([Outcome::Ran(None), Outcome::Failed, Outcome::Gate]);
+        let reviews = outcomes.into_iter().map(Some).filter(|_| !chart.invoke.is_empty());
+        std::iter::once(None).chain(reviews).any(|after| {
+            self.in_states(after, |path| is_so(path).filter(|is_so| *is_so)).any(|it| it.is_some())
+        })
     }
-}
-
-/// What was asked on a path, and what is known there.
-pub(super) type Reason = (Vec<(Term, bool)>, Facts);
-
-/// In which ways a condition can come out.
-#[derive(Debug, Default)]
-pub(super) struct Holds {
-    pub(super) yes: Option<Reason>,
-    pub(super) no: Option<Reason>,
 }

@@ -41,8 +41,8 @@ pub(super) enum Node {
     Known(Json),
     /// A field of the context, whatever it holds.
     Field(usize),
-    /// What a field holds if that is [`SOME`], and how often the event has assigned it before.
-    Held(usize, usize),
+    /// What a field holds if that is [`SOME`].
+    Held(usize),
     /// A name with its dots that nobody knows: `files.notes`, `config.clean`.
     Name(String),
     /// A name that turns on the running cycle, `cycle.due`.
@@ -113,7 +113,8 @@ impl Terms {
 
     /// Returns the term that is made of this.
     pub(super) fn of(&mut self, node: Node) -> Term {
-        let (at, _) = self.nodes.insert_full(Rc::new(node));
+        let known = self.nodes.get_index_of(&node);
+        let at = known.unwrap_or_else(|| self.nodes.insert_full(Rc::new(node)).0);
         Term(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
@@ -219,20 +220,10 @@ impl Terms {
         is_setting
     }
 
-    /// Returns whether a term says whether a list of checks finds something.
-    pub(super) fn is_of_checks(&self, term: Term) -> bool {
-        match &*self.nodes[term.0 as usize] {
-            Node::Size(of) => self.is_of_checks(*of),
-            Node::Name(name) => name.starts_with("checks."),
-            Node::Finds(..) => true,
-            _ => false,
-        }
-    }
-
     /// Returns the least number that a term can be, where its name says so.
     pub(super) fn limits(&self, term: Term) -> (Option<i64>, Option<i64>) {
         match &*self.node(term) {
-            Node::Size(_) => (Some(0), None),
+            Node::Size(of) => (self.limits(*of).0.max(Some(0)), None),
             Node::Name(name) => match name.split_once('.') {
                 Some(("config", name)) => {
                     let setting = self.chart.config.get(name);
@@ -260,7 +251,7 @@ impl Terms {
         match &*self.nodes[term.0 as usize] {
             Node::Some => "…".to_owned(),
             Node::Known(value) => written(value),
-            Node::Field(at) | Node::Held(at, _) => {
+            Node::Field(at) | Node::Held(at) => {
                 self.chart.context.get_index(*at).map_or_else(String::new, |(name, _)| name.clone())
             }
             Node::Name(name) | Node::OfCycle(name, ..) | Node::Let(name, _) => name.clone(),
@@ -380,7 +371,7 @@ impl Terms {
             return Rc::clone(known);
         }
         let own = match &*self.node(term) {
-            Node::Field(at) | Node::Held(at, _) => {
+            Node::Field(at) | Node::Held(at) => {
                 self.chart.context.get_index(*at).map(|(name, _)| name.clone())
             }
             Node::Name(name) => Some(source_of(name)),

@@ -4,13 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
 use super::decide::{Decider, Done};
 use super::evaluate::Course;
-use super::term::{Node, SOME, Term};
+use super::read::Program;
+use super::term::{SOME, Term};
 use crate::chart::choice::CHARTS;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, RowShape, load};
@@ -152,7 +154,7 @@ fn abstracted(decider: &mut Decider, at: usize, value: &Json) -> Term {
     let chart = Arc::clone(&decider.program.chart);
     let field = &chart.context[at];
     let is_free = field.one_of.is_none() && field.kind == FieldType::String;
-    let is_minded = *value == json!("") && decider.program.minds_empty[at];
+    let is_minded = *value == json!("") && Program::minds_empty(field);
     match value {
         Json::Array(_) => SOME,
         Json::String(_) if is_free && !is_minded => SOME,
@@ -180,8 +182,7 @@ fn differs(decider: &mut Decider, done: &Done, decision: &Decision) -> Option<St
         let (name, field) = chart.context.get_index(*at).unwrap();
         let real = &decision.patch[name];
         let expected = abstracted(decider, *at, real);
-        let own = decider.program.terms.of(Node::Field(*at));
-        let is_tried = |number: i64| decider.program.numbers.tried(own, field).contains(&number);
+        let is_tried = |number: i64| decider.program.numbers.tried(field).contains(&number);
         let is_beyond = real.as_i64().is_some_and(|number| !is_tried(number));
         (*term != expected && !is_beyond)
             .then(|| format!("{name} becomes {}, not {real}", decider.program.terms.text(*term)))
@@ -218,7 +219,7 @@ fn walk(chart: &Arc<Chart>, seed: u64, steps: usize) -> usize {
             .enumerate()
             .map(|(at, value)| abstracted(&mut decider, at, value))
             .collect();
-        let (ways, _) = decider.ways(&event.trigger, Course::new(&fields, started));
+        let (ways, _) = decider.ways(&event.trigger, Course::new(&Rc::new(fields), started));
         let why: Vec<String> = ways
             .iter()
             .map(|(done, _)| differs(&mut decider, done, &decision).unwrap_or_default())
@@ -265,5 +266,38 @@ fn each_step_of_a_walk_is_a_way_over_terms() {
     for chart in &charts {
         let compared: usize = (1..4).map(|seed| walk(chart, seed, 60)).sum();
         assert!(compared > 40, "{}: {compared}", chart.id);
+    }
+}
+
+#[test]
+#[ignore = "probe"]
+fn probe() {
+    for path in std::env::var("CHARTS").unwrap().split(' ') {
+        let text = std::fs::read_to_string(path).unwrap();
+        let beside = std::path::Path::new(path).parent().unwrap().to_owned();
+        let templates = |folders: &[String]| {
+            Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
+        };
+        let before = std::time::Instant::now();
+        let checked = crate::lint::run(path, &text, templates, Some(&super::Limits::default()));
+        println!(
+            "{path}: {:?} {:?}",
+            before.elapsed(),
+            checked.explored.as_ref().map(|it| (
+                it.states,
+                it.transitions,
+                it.cut.clone(),
+                it.bound.clone()
+            ))
+        );
+        for flaw in &checked.flaws {
+            println!(
+                "  {:?}: {}: {}\n     {}",
+                flaw.position(&checked.text),
+                flaw.code,
+                flaw.message,
+                flaw.note.clone().unwrap_or_default()
+            );
+        }
     }
 }

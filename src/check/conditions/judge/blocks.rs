@@ -1,7 +1,6 @@
 //! The agent is let go: it is not blocked too often in a row, and not for nothing.
 
 use super::judgment::{Judge, path_of};
-use crate::check::conditions::facts::Facts;
 use crate::check::conditions::graph::Way;
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Step};
@@ -17,11 +16,12 @@ impl Judge<'_> {
             true => (!self.is_answered(step)).then_some(true),
             false => self.is_aside(step).then_some(false),
         };
-        if let Some(way) = self.graph.endless(idle) {
-            let message = "an agent that does nothing is blocked without end".to_owned();
-            return Some(self.blocked(Code::BlocksInARow, message, &way));
-        }
-        if let Some(way) = self.too_many(idle) {
+        // The first one may be the first in its turn.
+        let is_first = |step: &Step| {
+            let done = self.search.done(step);
+            done.blocks && !done.is_early_gate
+        };
+        if let Some(way) = self.graph.in_a_row(BLOCKS + 1, is_first, idle) {
             let message =
                 format!("an agent that does nothing is blocked more than {BLOCKS} times in a row");
             return Some(self.blocked(Code::BlocksInARow, message, &way));
@@ -52,23 +52,6 @@ impl Judge<'_> {
         let terms = &self.search.decider.program.terms;
         let is_answer = |term| matches!(&*terms.node(term), Node::OfCycle(name, ..) if name == "cycle.answered");
         self.search.ways[step.way].1.iter().any(|(term, is_so)| *is_so && is_answer(*term))
-    }
-
-    /// Returns a way on which more blocks follow each other than a host allows. The first may be the first in its turn.
-    fn too_many(&self, idle: impl Fn(&Step) -> Option<bool>) -> Option<Way> {
-        let search = self.search;
-        let found = self.graph.consistent(&Facts::default(), |given| {
-            let most = self.graph.most(given, &idle);
-            let is_first = |step: &&Step| {
-                let done = search.done(step);
-                done.blocks && !done.is_early_gate && most[step.to] >= BLOCKS
-            };
-            let first = search.steps.iter().find(is_first)?;
-            let (mut way, _) = self.graph.way_to(first.from, &[*first], given)?;
-            way.steps.extend(self.graph.with_most(given, first.to, &most, &idle, BLOCKS));
-            Some(way)
-        });
-        found.map(|(way, _)| way)
     }
 
     /// Returns a finding at the rule that blocks last.

@@ -1,11 +1,10 @@
 //! Reviews end: each cycle has as many as its limit, and no more.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::judgment::{Judge, absent, invoking_rule, path_of};
 use crate::chart::Cycle;
 use crate::check::conditions::evaluate::Outcome;
-use crate::check::conditions::facts::Facts;
 use crate::check::conditions::graph::Way;
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Step};
@@ -82,41 +81,27 @@ impl Judge<'_> {
     /// Judges whether one cycle ends, and not before its limit.
     fn cycle(&self, bounded: &Bounded<'_>) -> Option<Finding> {
         let Cycle { id, limit, .. } = bounded.cycle;
-        let weight = |step: &Step| self.between_starts(bounded, step);
-        if let Some(way) = self.graph.endless(weight) {
-            let message = format!("the cycle `{id}` can go on without end");
-            let path = self.culprit(bounded, &way);
-            return Some(self.found(Code::CycleUnbounded, message, path, &way));
-        }
         let held = |state: usize| {
             let limit = self.search.value(state, Some(bounded.limit)).as_u64();
             limit.and_then(|limit| usize::try_from(limit).ok())
         };
-        let states = || 0..self.search.looked_at;
-        let found = self.graph.consistent(&Facts::default(), |given| {
-            let most = self.graph.most(given, weight);
-            let state =
-                states().find(|state| held(*state).is_some_and(|held| most[*state] > held))?;
-            let (mut way, _) = self.graph.way_to(state, &[], given)?;
-            let count = held(state).map_or(1, |held| held + 1);
-            way.steps.extend(self.graph.with_most(given, state, &most, weight, count));
-            Some(way)
-        });
-        if let Some((way, _)) = found {
-            let message = format!("the cycle `{id}` has more reviews than its limit, `{limit}`");
-            let path = invoking_rule(self.chart, id);
+        let weight = |step: &Step| self.between_starts(bounded, step);
+        let reviews = |count: usize, limit: usize| {
+            let is_first =
+                |step: &Step| held(step.from) == Some(limit) && weight(step) == Some(true);
+            self.graph.in_a_row(count, is_first, weight)
+        };
+        let limits: BTreeSet<usize> = (0..self.search.looked_at).filter_map(held).collect();
+        if let Some(way) = limits.iter().find_map(|limit| reviews(limit + 1, *limit)) {
+            let message =
+                format!("the cycle `{id}` can have more reviews than its limit, `{limit}`");
+            let path = self.culprit(bounded, &way);
             return Some(self.found(Code::CycleUnbounded, message, path, &way));
         }
-        let most = self.graph.most(&Facts::default(), weight);
-        let mut by_limit: BTreeMap<usize, usize> = BTreeMap::new();
-        for (held, most) in states().filter_map(|state| Some((held(state)?, most[state]))) {
-            let known = by_limit.entry(held).or_default();
-            *known = most.max(*known);
-        }
         // One that has none at all is not reached, or its rule does not fire: that is said there.
-        let is_known = self.search.cut.is_none() && by_limit.values().any(|most| *most > 0);
-        let (held, most) = by_limit.iter().rev().find(|(held, most)| is_known && most < held)?;
-        let most = counted(*most, "review");
+        let held = *limits.last().filter(|_| self.search.cut.is_none())?;
+        let most = (1..=held).rev().find(|count| reviews(*count, held).is_some());
+        let most = counted(most.filter(|most| *most < held)?, "review");
         let message = format!("the cycle `{id}` has {most} at most, {limit} being {held}");
         Some(absent(Code::CycleFallsShort, message, &invoking_rule(self.chart, id)))
     }
@@ -125,7 +110,7 @@ impl Judge<'_> {
     /// itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, bounded: &Bounded<'_>, way: &Way) -> Vec<Segment> {
         let id = &bounded.cycle.id;
-        let mut round = way.steps.iter().skip(way.again.unwrap_or(0));
+        let mut round = way.steps.iter().skip_while(|step| !self.is_review(bounded, step));
         let start = round.find(|step| self.search.done(step).starts.contains(&bounded.at));
         match start.map(|step| &self.search.events[step.event].0) {
             Some(Trigger::Enter { phase, .. }) => path_of(self.chart, &format!("phases.{phase}")),

@@ -15,7 +15,7 @@ impl Judge<'_> {
             return None;
         }
         let goals: Vec<bool> = (0..search.states.len()).map(is_final).collect();
-        let Lost { state, is_stuck, given } = self.graph.lost(&goals)?;
+        let Lost { state, is_stuck, given, way } = self.graph.lost(&goals)?;
         let phase = search.phase(state);
         let (code, message) = match is_stuck {
             true => (Code::DeadEnd, format!("in the phase `{phase}` nothing leads on")),
@@ -26,7 +26,6 @@ impl Judge<'_> {
         };
         let message = message + &self.with(&given);
         let path = at!["phases", key_of_phase(chart, phase)].to_vec();
-        let (way, _) = self.graph.way_to(state, &[], &given)?;
         Some(self.found(code, message, path, &way))
     }
 

@@ -39,7 +39,7 @@ impl Judge<'_> {
             if findings.iter().any(|known| known.path == path && known.code == failure.code) {
                 continue;
             }
-            if let Some((way, _)) = self.graph.way_to(step.from, &[*step], &Facts::default()) {
+            if let Some(way) = self.graph.way_to(step.from, &[*step], &Facts::default()) {
                 let message = failure.message.clone();
                 findings.push(self.found(failure.code, message, path, &way));
             }

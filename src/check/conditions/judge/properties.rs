@@ -1,72 +1,68 @@
 //! The chart's own properties: what always holds, what never does, what stays reachable, what eventually holds.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::judgment::Judge;
-use crate::check::conditions::evaluate::Outcome;
+use crate::check::conditions::evaluate::{Outcome, Path};
 use crate::check::conditions::facts::Facts;
 use crate::check::conditions::graph::{Lost, Way};
 use crate::check::conditions::report::{Finding, conditions};
-use crate::check::conditions::search::{Actor, Holds, Reason, Search, Step};
+use crate::check::conditions::search::{Actor, Search, Step};
+use crate::check::conditions::term::Term;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 
 /// The most breaches of a property whose ways are looked for.
 const BREACHES: usize = 50;
 
-/// A property, and where it holds.
+/// What was asked, and what is known then.
+type Reason = (Vec<(Term, bool)>, Facts);
+
+/// A property, and where it is decided.
 pub(super) struct Claim {
     index: usize,
     about: String,
     key: &'static str,
     expr: String,
-    /// For each state that was looked at.
-    holds: Vec<Rc<Holds>>,
-    /// Where it is broken: a state, and the step behind which that is so if the property is about steps.
-    breaches: Vec<(usize, Option<Step>, Reason)>,
+    /// Where its condition can be as the property wants it least, or for `reachable` most: a state, the step that leads there
+    /// if the property is about steps, and why.
+    found: Vec<(usize, Option<Step>, Reason)>,
 }
 
-/// Finds where each property of the chart holds.
+/// Finds where each property of the chart is decided.
 pub(super) fn claims(search: &mut Search) -> Vec<Claim> {
     let chart = Arc::clone(&search.chart);
     let mut claims = Vec::new();
     for (index, property) in chart.properties.iter().enumerate() {
         let Some((key, expr)) = property.claims().next() else { continue };
         let (about, expr) = (property.about.clone(), expr.0.clone());
-        let is_broken = |holds: &Holds| match key {
-            "never" => holds.yes.clone(),
-            _ => holds.no.clone(),
+        let term = search.decider.program.expr(&expr, None);
+        let wanted = matches!(key, "never" | "reachable");
+        let find = |path: &mut Path<'_>| {
+            let is_it = (path.truth(term, true) == Some(true)) == wanted;
+            is_it.then(|| (path.asked.clone(), path.course.facts.clone()))
         };
-        let (mut holds, mut breaches) = (Vec::new(), Vec::new());
-        match &property.step {
+        let found = match &property.step {
             None => {
-                holds = search.holds(&expr);
-                let broken = holds.iter().enumerate();
-                let broken =
-                    broken.filter_map(|(state, holds)| Some((state, None, is_broken(holds)?)));
-                breaches = broken.take(BREACHES).collect();
+                let states = search.in_states(None, find).enumerate();
+                states.filter_map(|(state, reason)| Some((state, None, reason?))).collect()
             }
             Some(step) => {
                 let places = chart.places_of(step);
-                let is_it = |step: &Step| {
+                let is_it = |step: &&Step| {
                     search.fired(step).any(|it| places.iter().any(|place| place == it))
                 };
-                let steps: Vec<Step> = search.steps.iter().copied().filter(is_it).collect();
-                for step in steps {
+                let steps: Vec<Step> = search.steps.iter().filter(is_it).copied().collect();
+                let found = steps.into_iter().filter_map(|step| {
                     let settings = search.done(&step).settings.clone();
                     let state = search.states[step.to].clone();
-                    let (found, _) = search.holds_in(&expr, &state, &settings, None);
-                    if let Some(reason) = is_broken(&found) {
-                        breaches.push((step.from, Some(step), reason));
-                    }
-                    if breaches.len() >= BREACHES || search.clock.is_up().is_some() {
-                        break;
-                    }
-                }
+                    let (reason, _) = search.on_paths(&state, settings, &None, find);
+                    Some((step.from, Some(step), reason?))
+                });
+                found.take(BREACHES).collect()
             }
-        }
-        claims.push(Claim { index, about, key, expr, holds, breaches });
+        };
+        claims.push(Claim { index, about, key, expr, found });
     }
     claims
 }
@@ -75,18 +71,16 @@ impl Judge<'_> {
     /// Judges a property of the chart.
     pub(super) fn property(&self, claim: &Claim) -> Option<Finding> {
         let (expr, key) = (&claim.expr, claim.key);
-        let is_whole = self.search.cut.is_none();
+        let mut is_found = vec![false; self.search.states.len()];
+        claim.found.iter().for_each(|(state, ..)| is_found[*state] = true);
         let (message, way) = match key {
             "always" | "never" => self.broken(claim)?,
-            "reachable" if is_whole => {
-                let goals = |holds: &Rc<Holds>| holds.yes.is_some();
-                let goals: Vec<bool> = claim.holds.iter().map(goals).collect();
-                let Lost { state, given, .. } = self.graph.lost(&goals)?;
-                let message = format!("from here no path leads to `{expr}`{}", self.with(&given));
-                (message, self.graph.way_to(state, &[], &given)?.0)
+            _ if self.search.cut.is_some() => return None,
+            "reachable" => {
+                let Lost { given, way, .. } = self.graph.lost(&is_found)?;
+                (format!("from here no path leads to `{expr}`{}", self.with(&given)), way)
             }
-            "eventually" if is_whole => self.avoided(claim)?,
-            _ => return None,
+            _ => self.avoided(expr, &is_found)?,
         };
         let message = format!("refuted: {}: {message}", claim.about);
         let path = at!["properties", claim.index, key].to_vec();
@@ -95,10 +89,9 @@ impl Judge<'_> {
 
     /// Returns how a property comes to be broken.
     fn broken(&self, claim: &Claim) -> Option<(String, Way)> {
-        let breaches = claim.breaches.iter();
-        let mut found = breaches.filter_map(|(state, step, (asked, facts))| {
-            let (way, _) = self.graph.way_to(*state, step.as_slice(), facts)?;
-            Some((asked, way))
+        let found = claim.found.iter().take(BREACHES);
+        let mut found = found.filter_map(|(state, step, (asked, facts))| {
+            Some((asked, self.graph.way_to(*state, step.as_slice(), facts)?))
         });
         let (asked, way) = found.next()?;
         let holds = if claim.key == "never" { "can hold here" } else { "need not hold here" };
@@ -109,17 +102,15 @@ impl Judge<'_> {
         Some((format!("`{}` {holds}{conditions}", claim.expr), way))
     }
 
-    /// Returns a way on which something never comes to hold, though the agent, the host and the reviewer go on.
-    fn avoided(&self, claim: &Claim) -> Option<(String, Way)> {
-        let expr = &claim.expr;
-        let is_goal = |state: usize| claim.holds.get(state).is_none_or(|it| it.no.is_none());
+    /// Returns a way on which something that is open in these states never comes to hold, though the agent, the host and the
+    /// reviewer go on.
+    fn avoided(&self, expr: &str, is_open: &[bool]) -> Option<(String, Way)> {
         let goes_on = |step: &Step| self.search.actor(step) != Actor::User && step.from != step.to;
-        let mut leads_on = vec![false; self.search.states.len()];
+        let mut is_stuck = is_open.to_vec();
         let steps = self.search.steps.iter();
-        steps.filter(|step| goes_on(step)).for_each(|step| leads_on[step.from] = true);
-        let mut stuck = (0..self.search.looked_at).filter(|it| !is_goal(*it) && !leads_on[*it]);
-        if let Some((way, _)) =
-            stuck.find_map(|state| self.graph.way_to(state, &[], &Facts::default()))
+        steps.filter(|step| goes_on(step)).for_each(|step| is_stuck[step.from] = false);
+        let mut stuck = (0..is_stuck.len()).filter(|state| is_stuck[*state]);
+        if let Some(way) = stuck.find_map(|state| self.graph.way_to(state, &[], &Facts::default()))
         {
             let message =
                 format!("without the user nothing leads on from here, and `{expr}` is not true");
@@ -130,7 +121,7 @@ impl Judge<'_> {
             review.is_some_and(|(_, outcome)| !matches!(outcome, Outcome::Ran(Some(_))))
         };
         let way = self.graph.endless(|step| {
-            let avoids = goes_on(step) && !is_goal(step.from) && !is_goal(step.to);
+            let avoids = goes_on(step) && is_open[step.from] && is_open[step.to];
             (avoids && !gives_none(step)).then_some(true)
         })?;
         Some((format!("`{expr}` may never become true"), way))
