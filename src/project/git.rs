@@ -100,7 +100,8 @@ pub(crate) fn rules(root: &Path) -> Option<u64> {
         setting[..end].ends_with(b"file").then(|| os::file::path(&setting[end + 1..]))
     });
     for file in own.map(|name| os::file::path(&name)).chain(user).chain(named) {
-        hash.add(disk::text(&root.join(file)).unwrap_or_default());
+        let text = root.join(file).canonicalize().and_then(|file| disk::read_regular(&file));
+        hash.add(text.ok().flatten().unwrap_or_default());
     }
     Some(hash.number())
 }

@@ -251,19 +251,19 @@ impl<'r> Repository<'r> {
             [entry, name.to_vec(), vec![0]].concat()
         });
         index.update("--index-info", &entries.collect::<Vec<u8>>())?;
-        let nameless = if are_all { Vec::new() } else { differing()? };
-        let nameless = nameless.split(|byte| *byte == 0);
-        let nameless: HashSet<&[u8]> =
-            nameless.filter_map(|line| line.strip_prefix(b"? ")).collect();
+        let left = if unread.is_empty() { Vec::new() } else { differing()? };
+        let left = left.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"? "));
+        let left: HashSet<&[u8]> =
+            left.map(|name| name.strip_suffix(b"/").unwrap_or(name)).collect();
         self.leave_out(&index)?;
         let tree = index.write(&["write-tree"])?;
         let (nameless, unread): (Vec<_>, Vec<_>) =
-            unread.into_iter().partition(|(name, _)| nameless.contains(name));
+            unread.into_iter().partition(|(name, _)| left.contains(name));
         let [unread, nameless] = [unread, nameless].map(|files| {
             let files = files.into_iter().map(|(name, why)| Changed {
                 path: String::from_utf8_lossy(name).into_owned(),
                 lines: None,
-                content: match self.is_text(&path(name)) {
+                content: match self.is_text(&path(name)) && !left.contains(name) {
                     true => Content::InFile(why),
                     false => Content::Unknown(why),
                 },
