@@ -149,6 +149,9 @@ fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     if let Answer::Refuse(why) = decision.answer {
         return Err(CliError::new(why).into());
     }
+    if begins {
+        change::note_rules(&place);
+    }
     decision.says.iter().for_each(|text| say(text));
     if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
         say(&format!("{}.", capitalized(&why)));

@@ -202,7 +202,6 @@ fn answer(
     let is_own = part::is_own(&place);
     if is_own {
         warnings.extend(session_change::moved(&place));
-        warnings.extend(change::other_rules(&place));
         change::note_busy(&place, hosts::is_busy(&event.fields));
     }
     let store = place.store.clone();
@@ -227,6 +226,7 @@ fn answer(
         return Ok((silent, due));
     }
     if is_stop(name) {
+        warnings.extend(change::other_rules(&place));
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = is_used_up.into();
     }

@@ -171,7 +171,7 @@ pub(crate) fn take_busy(place: &Place) -> bool {
     fs::remove_file(place.dir().join(BUSY)).is_ok()
 }
 
-/// Notes git's own rules.
+/// Notes git's own rules, with which a change begins.
 pub(crate) fn note_rules(place: &Place) {
     let rules = git::rules(&place.root);
     let _ = fs::write(place.dir().join(RULES), format!("{rules:?}"));
@@ -182,7 +182,7 @@ pub(crate) fn other_rules(place: &Place) -> Option<String> {
     let noted = place.read(RULES)?;
     note_rules(place);
     (place.read(RULES)? != noted).then(|| {
-        "What git passes over has changed since your prompt (`.git/info`, `core.excludesFile`, `core.attributesFile`, \
+        "What git passes over has changed since the change began (`.git/info`, `core.excludesFile`, `core.attributesFile`, \
          `core.fileMode` or a filter): no review sees what that hides."
             .to_owned()
     })

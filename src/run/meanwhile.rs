@@ -4,7 +4,7 @@
 //! named to the user.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -106,13 +106,11 @@ impl FilesBefore {
 /// `None` if none has changed.
 pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Option<String> {
     let known = [review, state_file::FILE].map(|name| place.instance.dir.join(name));
-    let own = Path::new(&place.chart.scope.home).join(".gitignore");
     let part = part::paths(place).unwrap_or_default();
     // What is in the work tree, but not in the part, is not what was reviewed.
     let is_meant =
         |file: &PathBuf| file.starts_with(".git") || is_in(&file.to_string_lossy(), &part);
-    let files = (changed.files.iter())
-        .filter(|file| **file != own && !known.contains(file) && is_meant(file));
+    let files = (changed.files.iter()).filter(|file| !known.contains(file) && is_meant(file));
     let mut files = files.map(|file| shown(&file.to_string_lossy()).into_owned());
     let mut changes: Vec<String> = files.by_ref().take(NAMED).collect();
     changes.extend(match files.count() {

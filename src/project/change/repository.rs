@@ -69,7 +69,10 @@ impl<'r> Repository<'r> {
         let shared = scope.settings.map(|chart| (chart.home(), chart.folder()));
         let (home, folder) = shared.unwrap_or((&scope.home, &scope.folder));
         let kept = ["*.md", state_file::FILE, ledger::FILE, ".gitignore", "*.log"].into_iter();
-        let kept = kept.map(|file| format!(":(top,glob)**/{home}/{folder}/*/{file}")).collect();
+        let kept = kept.map(|file| format!(":(top,glob)**/{home}/{folder}/*/{file}"));
+        // A review of a plan has a line written there.
+        let ignored = scope.settings.is_none().then(|| format!(":(top,glob)**/{home}/.gitignore"));
+        let kept = kept.chain(ignored).collect();
         let paths = paths.iter().map(|path| format!(":(top,exclude,literal){path}"));
         let mut others: Vec<String> = paths.collect();
         if !others.is_empty() {
