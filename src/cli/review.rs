@@ -18,10 +18,10 @@ use super::reviewed::{self, ReviewReport};
 use super::{place, render, wait};
 use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
+use crate::diagnostic::code_host;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
-use crate::lint::report;
 use crate::os::supervisor;
 use crate::page::{counted, span};
 use crate::process::log;
@@ -274,7 +274,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     let result = ReviewReport::of(&place, &change, &performed, is_outdated);
     match format {
         "json" => say_json(result.json()),
-        "sarif" => say_json_text(&report::pretty(&result.sarif())),
+        "sarif" => say_json_text(&code_host::pretty(&result.sarif())),
         "github" => result.annotations().iter().for_each(|line| say(line)),
         _ => result.print(),
     }

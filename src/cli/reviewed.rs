@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::output::{say, say_json, say_json_text, say_styled};
 use crate::chart::Chart;
+use crate::diagnostic::code_host;
 use crate::engine::decision::{Answer, Ended, Outcome};
-use crate::lint::report;
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::project::change::{Change, Changed};
 use crate::project::git;
@@ -24,14 +24,14 @@ const ANNOTATIONS: usize = 10;
 /// Returns the workflow command of GitHub that shows a finding at its line.
 fn annotation(level: &str, id: &str, finding: &Finding) -> String {
     let file = file_of(finding);
-    let file = file.map(|file| format!("file={},", report::property(file)));
+    let file = file.map(|file| format!("file={},", code_host::property(file)));
     let line = (finding.line.filter(|_| file.is_some())).map(|line| format!("line={line},"));
     format!(
         "::{level} {}{}title={}::{}",
         file.unwrap_or_default(),
         line.unwrap_or_default(),
-        report::property(&format!("{} ({id})", finding.severity)),
-        report::escaped(&finding.title)
+        code_host::property(&format!("{} ({id})", finding.severity)),
+        code_host::escaped(&finding.title)
     )
 }
 
@@ -247,7 +247,7 @@ impl<'p> ReviewReport<'p> {
         let level = if is_news { "notice" } else { "error" };
         let of_messages = self.messages.iter();
         let of_messages =
-            of_messages.map(|text| format!("::{level} title=taskie::{}", report::escaped(text)));
+            of_messages.map(|text| format!("::{level} title=taskie::{}", code_host::escaped(text)));
         of_findings.into_iter().chain(of_messages).collect()
     }
 
@@ -285,9 +285,9 @@ pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
         }
         "sarif" => {
             let log = ran(sarif(chart, &[], ""), false, &[why.to_owned()]);
-            say_json_text(&report::pretty(&log));
+            say_json_text(&code_host::pretty(&log));
         }
-        _ => say(&format!("::error title=taskie::{}", report::escaped(why))),
+        _ => say(&format!("::error title=taskie::{}", code_host::escaped(why))),
     }
 }
 
@@ -308,7 +308,7 @@ fn annotations(chart: &Chart, findings: &[(String, Finding)]) -> Vec<String> {
                 let place = place.unwrap_or_default();
                 format!("{id} ({}{place}): {}", finding.severity, finding.title)
             });
-            let lines = report::escaped(&lines.collect::<Vec<_>>().join("\n"));
+            let lines = code_host::escaped(&lines.collect::<Vec<_>>().join("\n"));
             of_findings.push(format!("::{level} title={title}::{lines}"));
         }
     }
@@ -325,7 +325,7 @@ fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &str) -> Json
             Some(place) => format!("{} ({place})", finding.title),
             None => finding.title.clone(),
         };
-        let uri = report::uri(file.unwrap_or(elsewhere));
+        let uri = code_host::uri(file.unwrap_or(elsewhere));
         let mut place = json!({ "artifactLocation": { "uri": uri } });
         if let Some(line) = finding.line.filter(|_| file.is_some()) {
             place["region"] = json!({ "startLine": line });
@@ -339,7 +339,10 @@ fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &str) -> Json
         })
     });
     let rules = chart.findings.severities.iter().map(|id| json!({ "id": id }));
-    report::sarif(&Json::from(rules.collect::<Vec<_>>()), &Json::from(results.collect::<Vec<_>>()))
+    code_host::sarif(
+        &Json::from(rules.collect::<Vec<_>>()),
+        &Json::from(results.collect::<Vec<_>>()),
+    )
 }
 
 /// Returns how bad a finding is for other programs: only the mildest is a mere warning.

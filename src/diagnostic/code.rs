@@ -80,7 +80,7 @@ codes! {
     // What has no effect, and what is missing.
     ConstantGuard = "constant-guard" in Rule,
     IdleRule = "idle-rule" in Rule,
-    NoFinal = "no-final" in Rule,
+    NoFinal = "no-final" in Explore,
     MisleadingText = "misleading-text" in Advice,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
@@ -101,9 +101,8 @@ codes! {
     BlocksInARow = "blocks-in-a-row" in Explore,
     BlockLoop = "block-loop" in Explore,
     PropertyRefuted = "property-refuted" in Explore,
-    // What the host and other tools do not accept.
+    // What the host does not accept.
     DeadlineTooLong = "deadline-too-long" in Load,
-    Toml11 = "toml-1-1" in Advice,
 }
 
 impl Code {

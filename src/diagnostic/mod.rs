@@ -2,6 +2,7 @@
 //! charts.
 
 pub mod code;
+pub mod code_host;
 pub mod excerpt;
 pub mod flaw;
 pub mod quote;

@@ -21,6 +21,7 @@ use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
+use crate::expr::syntax::constant;
 use crate::expr::types::Type;
 
 /// The result of checking every expression and text of a chart.
@@ -45,10 +46,10 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     Inspection { flaws: in_order(checker.flaws), uses: checker.uses.take() }
 }
 
-/// Returns the flaws that matter to what the chart does.
+/// Returns the flaws with which the chart cannot be used.
 pub fn serious(chart: &Chart, text: &str) -> Vec<Flaw> {
     let mut flaws = inspect(chart, text).flaws;
-    flaws.retain(|flaw| flaw.code.stage() != Stage::Advice);
+    flaws.retain(|flaw| flaw.code.stage() == Stage::Load);
     flaws
 }
 
@@ -125,12 +126,23 @@ impl Checker<'_> {
         self.processes(&names);
         for (event, rules) in &chart.on {
             for (index, rule) in rules.iter().enumerate() {
-                self.rule(at!["on", event, index], rule, &names);
+                let path = at!["on", event, index];
+                self.rule(path, rule, &names);
+                if rule.invoke.is_none() && rule.effects().is_empty() && rule.answers().is_empty() {
+                    let help = "add `assign`, `say`, `allow` or the like, or remove it".to_owned();
+                    let message = format!("rule {} of {event} has no effect", index + 1);
+                    self.flaw(Code::IdleRule, path, message, Some(help));
+                }
             }
         }
         for (name, command) in &chart.commands {
             let path = at!["commands", name];
             self.rule(path, &command.rule, &names);
+            if command.rule.effects().is_empty() && command.raise.is_empty() {
+                let help = "add `assign`, `say`, `target` or `advance`, or remove it".to_owned();
+                let message = format!("the command `{name}` has no effect");
+                self.flaw(Code::IdleRule, path, message, Some(help));
+            }
             if let Some(text) = &command.otherwise {
                 self.say(&below(path, "else"), text, &names);
             }
@@ -358,8 +370,16 @@ impl Checker<'_> {
     }
 
     fn guard(&mut self, path: &[Segment], guard: Option<&Expr>, names: &ChartNames<'_>) {
-        if let Some(guard) = guard {
-            self.condition(&below(path, "guard"), guard, names);
+        let Some(guard) = guard else { return };
+        let path = below(path, "guard");
+        self.condition(&path, guard, names);
+        if let Some(holds) = constant(&guard.0) {
+            let (holds, help) = match holds {
+                true => ("is always true", "remove the guard"),
+                false => ("is never true", "remove the rule, or fix its guard"),
+            };
+            let message = format!("`{}` {holds}", guard.0);
+            self.flaw(Code::ConstantGuard, &path, message, Some(help.to_owned()));
         }
     }
 

@@ -38,11 +38,11 @@ fn help(code: Code) -> Option<&'static str> {
         Code::RuleNeverFires => {
             "loosen its guard, move it before the rule that answers first, or remove it"
         }
-        Code::CommandNeverApplies => "loosen its guard, or remove it",
         Code::TargetNeverTaken => {
             "loosen its guard, move it before the target that is always open, or remove it"
         }
-        Code::CheckNeverFinds => "loosen its guard, or remove it",
+        Code::CommandNeverApplies | Code::CheckNeverFinds => "loosen its guard, or remove it",
+        Code::NoFinal => "mark the last phase: type = \"final\"",
         Code::DeadEnd | Code::FinalOutOfReach => {
             "add a rule, a phase or a command that is possible there"
         }

@@ -12,22 +12,21 @@ use crate::diagnostic::toml::Document;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let text = subject.text;
-    let strings = Document::parse(text).strings().into_iter();
-    let own = strings.flat_map(|place| {
-        let unknown = unknown(subject, &text[place.clone()]).into_iter();
-        unknown.map(move |(flaw, at)| flaw.at(Some(place.start + at.start..place.start + at.end)))
-    });
-    let templates = &subject.chart.templates;
-    let of_templates = templates.own_names().into_iter().flat_map(|name| {
+    let mut flaws = Vec::new();
+    for place in Document::parse(text).strings() {
+        for (flaw, at) in unknown(subject, &text[place.clone()]) {
+            flaws.push(flaw.at(Some(place.start + at.start..place.start + at.end)));
+        }
+    }
+    for name in subject.chart.templates.own_names() {
         let text = subject.chart.template(&name).unwrap_or_default();
         let unknown = unknown(subject, &text);
         let file = Arc::new(SourceFile { name, text });
-        let flaws = unknown
-            .into_iter()
-            .map(move |(flaw, at)| Flaw { file: Some(Arc::clone(&file)), ..flaw.at(Some(at)) });
-        flaws.collect::<Vec<_>>()
-    });
-    own.chain(of_templates).collect()
+        for (flaw, at) in unknown {
+            flaws.push(Flaw { file: Some(Arc::clone(&file)), ..flaw.at(Some(at)) });
+        }
+    }
+    flaws
 }
 
 /// Returns the unknown names in a text, and where they stand. Only what is quoted as a command is one.

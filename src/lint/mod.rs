@@ -6,16 +6,12 @@
 //! is loaded (an unknown name, for example) are found by the loader, in [`crate::chart`], and in [`crate::engine::check`] and
 //! [`crate::expr`].
 
-pub mod constant_guard;
 mod explored;
-mod idle_rule;
 mod ignore;
 mod misleading_text;
 mod missing_folder;
-mod no_final;
 pub mod report;
 mod subject;
-mod toml_1_1;
 mod unused_name;
 
 use std::sync::Arc;
@@ -31,15 +27,8 @@ use crate::expr::templates::Templates;
 use subject::Subject;
 
 /// The lint rules that look at a whole chart.
-const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
-    constant_guard::check,
-    idle_rule::check,
-    misleading_text::check,
-    missing_folder::check,
-    no_final::check,
-    toml_1_1::check,
-    unused_name::check,
-];
+const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] =
+    &[misleading_text::check, missing_folder::check, unused_name::check];
 
 /// Everything that is known about a chart.
 #[derive(Debug)]
@@ -63,59 +52,20 @@ pub fn run(
     templates: impl FnOnce(&[String]) -> Templates,
     limits: Option<&Limits>,
 ) -> Checked {
-    let own = text;
-    let extended = Extended::of(origin, own);
+    let extended = Extended::of(origin, text);
+    let (origin_of, own) = (origin.to_owned(), text.to_owned());
     if !extended.flaws.is_empty() {
-        return Checked {
-            origin: origin.to_owned(),
-            text: own.to_owned(),
-            flaws: extended.flaws,
-            explored: None,
-            chart: None,
-        };
+        let flaws = extended.flaws;
+        return Checked { origin: origin_of, text: own, flaws, explored: None, chart: None };
     }
     let text = extended.text();
-    let Linted { flaws, explored, loaded, is_advised } = find(origin, &extended, templates, limits);
-    let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
-    let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
-        Stage::Explore => is_explored,
-        Stage::Advice => is_advised,
-        Stage::Load | Stage::Rule => loaded.is_some(),
-    }));
-    // A chart need not use all that it extends.
-    flaws.retain(|flaw| flaw.code.stage() != Stage::Advice || !extended.is_of_base(flaw));
-    flaws.sort_by_key(|flaw| {
-        (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code)
-    });
-    Checked { origin: origin.to_owned(), text: own.to_owned(), flaws, explored, chart: loaded }
-}
-
-/// What is found in a chart, whether or not it is ignored.
-#[derive(Default)]
-struct Linted {
-    flaws: Vec<Flaw>,
-    explored: Option<Report>,
-    loaded: Option<Arc<Chart>>,
-    /// Advice counts.
-    is_advised: bool,
-}
-
-/// Finds everything that is wrong with a chart.
-fn find(
-    origin: &str,
-    extended: &Extended,
-    templates: impl FnOnce(&[String]) -> Templates,
-    limits: Option<&Limits>,
-) -> Linted {
-    let text = extended.text();
-    let source = match structure::read(text) {
-        Ok(source) => source,
-        Err(flaws) => {
-            return Linted { flaws, ..Linted::default() };
+    let (chart, mut flaws) = match structure::read(text) {
+        Ok(source) => {
+            let templates = extended.over(templates(&source.templates));
+            load::resolve_all(origin, source, text, templates)
         }
+        Err(flaws) => (None, flaws),
     };
-    let templates = extended.over(templates(&source.templates));
-    let (chart, mut flaws) = load::resolve_all(origin, source, text, templates);
     let chart = chart.map(Arc::new);
     let mut explored = None;
     if let Some(chart) = &chart {
@@ -144,7 +94,18 @@ fn find(
     if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
         flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
     }
-    Linted { flaws, explored, loaded: chart, is_advised }
+    let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
+    let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
+        Stage::Explore => is_explored,
+        Stage::Advice => chart.is_some() && is_advised,
+        Stage::Load | Stage::Rule => chart.is_some(),
+    }));
+    // A chart need not use all that it extends.
+    flaws.retain(|flaw| flaw.code.stage() != Stage::Advice || !extended.is_of_base(flaw));
+    flaws.sort_by_key(|flaw| {
+        (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code)
+    });
+    Checked { origin: origin_of, text: own, flaws, explored, chart }
 }
 
 /// Returns the flaws that matter to what the chart does.

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::Checked;
 use crate::check::conditions::report::Report;
 use crate::diagnostic::code::Code;
+use crate::diagnostic::code_host::{escaped, pretty, property, sarif, uri};
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::files::json::versioned;
 use crate::page::{self, counted};
@@ -97,11 +98,6 @@ impl Format {
     }
 }
 
-pub(crate) fn pretty(json: &Json) -> String {
-    // Every JSON value can be written.
-    serde_json::to_string_pretty(json).unwrap_or_default()
-}
-
 /// Returns a line for each finding, then one for each chart of which not everything was looked at.
 fn lines(
     charts: &[Checked],
@@ -163,7 +159,7 @@ fn explored(chart: &Checked, width: usize) -> String {
     let Some(report) = &chart.explored else {
         return "  Its states were not explored: fix the findings above first.\n".to_owned();
     };
-    let (states, transitions) = (in_groups(report.states), in_groups(report.transitions));
+    let Report { states, transitions, .. } = report;
     let extent = report.cut.as_deref().unwrap_or("all that its conditions allow");
     let mut text = format!("  {states} states and {transitions} transitions explored, {extent}\n");
     if let (true, Some(bound)) = (chart.flaws.is_empty(), &report.bound) {
@@ -181,14 +177,6 @@ fn item(text: &str, hang: usize, width: usize) -> String {
         .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::fill(text, options) + "\n"
-}
-
-/// Returns a number with separators: `12,345`.
-fn in_groups(number: usize) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<_> = groups.map(String::from_utf8_lossy).collect();
-    groups.join(",")
 }
 
 fn as_json(charts: &[Checked]) -> Json {
@@ -252,39 +240,4 @@ fn as_sarif(charts: &[Checked]) -> Json {
         })
         .collect();
     sarif(&json!(rules), &json!(results))
-}
-
-/// Returns a SARIF log with these results.
-pub(crate) fn sarif(rules: &Json, results: &Json) -> Json {
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": { "name": "taskie", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    })
-}
-
-/// Returns a path as a relative URI reference: characters that a URI cannot contain are percent-encoded.
-pub(crate) fn uri(path: &str) -> String {
-    path.bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
-                char::from(byte).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect()
-}
-
-/// Escapes a message of a workflow command.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// Escapes a property of a workflow command.
-pub(crate) fn property(text: &str) -> String {
-    escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::model::Rule;
 use crate::chart::{Chart, locate};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
@@ -23,12 +22,5 @@ impl Subject<'_> {
         Flaw::new(code, message)
             .help(Some(help.to_owned()))
             .at(locate(&Document::parse(self.text), path))
-    }
-
-    /// Returns every rule with its event and its number there, in order.
-    pub(super) fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
-        self.chart.on.iter().flat_map(|(event, rules)| {
-            rules.iter().enumerate().map(move |(index, rule)| (event.as_str(), index, rule))
-        })
     }
 }

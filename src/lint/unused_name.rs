@@ -5,23 +5,15 @@ use super::subject::Subject;
 use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::suggest::suggest;
 use crate::diagnostic::toml::at;
 use crate::engine::names::types::invoked;
 use crate::files::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
-    // A misspelled name counts as a use of the intended one.
-    let known = || chart.invoke.keys().map(String::as_str);
-    let meant =
-        |name: &str| known().find(|known| *known == name).or_else(|| suggest(name, known()));
-    let started: Vec<&str> = subject
-        .rules()
-        .filter_map(|(_, _, rule)| rule.invoke.as_deref())
-        .flat_map(|invoke| invoked(chart, invoke).unwrap_or_default())
-        .filter_map(|name| meant(&name))
-        .collect();
+    let rules = chart.on.values().flatten().filter_map(|rule| rule.invoke.as_deref());
+    let started: Vec<String> =
+        rules.flat_map(|invoke| invoked(chart, invoke).unwrap_or_default()).collect();
     let touched = touched(subject);
     let tables: [(&str, &str, Vec<&String>); 8] = [
         ("context", "field", chart.context.keys().collect()),
@@ -39,7 +31,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let is_used = match table {
                 "context" => subject.uses.contains(name) || touched.contains(&name.as_str()),
                 "let" => subject.uses.contains(name),
-                "invoke" => started.contains(&name.as_str()),
+                "invoke" => started.contains(name),
                 _ => subject.uses.contains(&format!("{table}.{name}")),
             };
             if !is_used {

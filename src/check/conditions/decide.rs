@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -20,7 +21,6 @@ use crate::diagnostic::code::Code;
 use crate::engine::decide::rules_of;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::expr::source::Text;
 use crate::expr::types::Type;
 use crate::host::hosts::BLOCKS;
 
@@ -46,8 +46,8 @@ pub(super) struct Done {
     pub(super) blocks: bool,
     /// Whether the agent was blocked before in this turn, if that was asked.
     pub(super) active: Option<bool>,
-    /// The review that runs, and how it ends.
-    pub(super) review: Option<(usize, Outcome)>,
+    /// The review that has run, how it ended, and its number.
+    pub(super) review: Option<(usize, Outcome, i64)>,
     /// A gate has failed, and has not failed often.
     pub(super) is_early_gate: bool,
     /// What the settings must be.
@@ -99,34 +99,50 @@ impl Decider {
         let (list, rules) = rules_of(&chart, trigger);
         let (mut looked, mut count) = (0, 0);
         let mut ended = Vec::new();
-        let mut open = vec![((begin, Done::default()), Vec::new())];
+        let mut open = vec![(begin, Vec::new())];
         for part in 0..=rules.len() {
+            let rule = part.checked_sub(1).map(|index| (index, &rules[index]));
+            let place = match (rule, trigger) {
+                (Some((index, _)), _) => format!("on.{list}[{index}]"),
+                (None, Trigger::Enter { phase, .. }) => format!("phases.{phase}"),
+                (None, other) => format!("commands.{other}"),
+            };
+            let guard = match (rule, trigger) {
+                (Some((_, rule)), _) => rule.guard.as_ref(),
+                (None, Trigger::Enter { phase, .. }) => chart.phases[phase].phase.guard.as_ref(),
+                (None, Trigger::Command(name)) => chart.commands[name].rule.guard.as_ref(),
+                (None, Trigger::Hook(_)) => None,
+            };
+            let it = match (rule, trigger) {
+                (None, Trigger::Enter { phase, .. }) => Some(phase.as_str()),
+                _ => None,
+            };
+            let guard = guard.map(|guard| self.program.expr(&guard.0, it));
             let mut further = Vec::new();
             let mut is_same = true;
-            for ((course, done), asked) in std::mem::take(&mut open) {
+            for (course, asked) in std::mem::take(&mut open) {
                 let mut answers = Answers::default();
                 loop {
                     let path = Path::new(&mut self.program, course.clone(), &mut answers);
                     let places = &mut self.places;
-                    let mut event = Event { path, places, done: done.clone(), is_over: false };
-                    let is_refused = match part {
-                        0 => !event.head(trigger),
-                        part => {
-                            event.rule(list, part - 1, &rules[part - 1]);
-                            false
-                        }
-                    };
-                    let Event { path, done: after, is_over, .. } = event;
+                    let mut event = Event { path, places, place: &place, is_over: false };
+                    let holds = event.holds(guard);
+                    match rule {
+                        None if holds => event.head(trigger),
+                        Some((_, rule)) if holds => event.rule(rule),
+                        _ => {}
+                    }
+                    let is_refused = rule.is_none() && !holds;
+                    let Event { path, is_over, .. } = event;
                     let Path { course: reached, asked: more, looked: fields, .. } = path;
                     looked |= fields;
                     count += 1;
-                    let is_untouched = more.is_empty() && after.fired.len() == done.fired.len();
-                    is_same &= is_untouched && reached.facts == course.facts;
+                    is_same &= more.is_empty() && reached == course;
                     let all = [asked.as_slice(), &more].concat();
-                    if is_over || after.failure.is_some() {
-                        ended.push(self.finished(reached, after, all));
+                    if is_over || reached.done.failure.is_some() {
+                        ended.push(self.finished(reached, all));
                     } else if !is_refused {
-                        further.push(((reached, after), all));
+                        further.push((reached, all));
                     }
                     if count > PATHS {
                         self.cut.insert(trigger.to_string());
@@ -136,16 +152,10 @@ impl Decider {
                     }
                 }
             }
-            open = match is_same {
-                true => further,
-                false => {
-                    let later = self.later(trigger, part);
-                    self.merged(further, &later)
-                }
-            };
+            open = if is_same { further } else { self.merged(further, trigger, part) };
         }
-        for ((course, done), asked) in open {
-            ended.push(self.finished(course, done, asked));
+        for (course, asked) in open {
+            ended.push(self.finished(course, asked));
         }
         let ways = self.fewest(ended).into_iter();
         (ways.map(|(done, settings, asked)| (Done { settings, ..done }, asked)).collect(), looked)
@@ -154,23 +164,25 @@ impl Decider {
     /// Returns courses as few as possible, without what no later part looks at.
     fn merged(
         &mut self,
-        open: Vec<((Course, Done), Asked)>,
-        later: &BTreeSet<u32>,
-    ) -> Vec<((Course, Done), Asked)> {
+        open: Vec<(Course, Asked)>,
+        trigger: &Trigger,
+        part: usize,
+    ) -> Vec<(Course, Asked)> {
+        let later = self.later(trigger, part);
         let terms = &mut self.program.terms;
         let mut all = Vec::new();
-        for ((mut course, done), asked) in open {
-            let is_later = |names: &[u32]| names.iter().any(|name| later.contains(name));
-            let watched = [self.active, self.gate_times];
-            let mut past =
-                course.facts.take(|term| !watched.contains(&term) && !is_later(&terms.names(term)));
+        for (mut course, asked) in open {
+            let mut past = course.facts.take(|term| {
+                let is_watched = term == self.active || term == self.gate_times;
+                !is_watched && !terms.names(term).iter().any(|name| later.contains(name))
+            });
             past.retain(|term| terms.is_setting(term));
-            all.push(((course, done), past, asked));
+            all.push((course, past, asked));
         }
         let fewest = self.fewest(all).into_iter();
-        let joined = fewest.map(|((mut course, done), settings, asked)| {
+        let joined = fewest.map(|(mut course, settings, asked)| {
             course.facts.join(&settings);
-            ((course, done), asked)
+            (course, asked)
         });
         joined.collect()
     }
@@ -208,22 +220,17 @@ impl Decider {
         all.collect()
     }
 
-    /// Writes down what of the course matters to others, and what the settings must be.
-    fn finished(
-        &mut self,
-        mut course: Course,
-        mut done: Done,
-        asked: Asked,
-    ) -> (Done, Facts, Asked) {
+    /// Returns what of a course matters to others, and what the settings must be.
+    fn finished(&mut self, course: Course, asked: Asked) -> (Done, Facts, Asked) {
+        let Course { fields, mut facts, done, .. } = course;
+        let mut done = Rc::unwrap_or_clone(done);
         let assigned: BTreeSet<usize> = done.assigned.iter().map(|(at, _)| *at).collect();
-        done.assigned = assigned.into_iter().map(|at| (at, course.fields[at])).collect();
-        let active = course.facts.get(self.active);
-        done.active = active.map(|fact| fact.least.is_some());
-        let times = course.facts.get(self.gate_times).and_then(|fact| fact.most);
-        done.is_early_gate =
-            times.is_some_and(|most| usize::try_from(most).is_ok_and(|it| it <= BLOCKS));
-        course.facts.retain(|term| self.program.terms.is_setting(term));
-        (done, course.facts, asked)
+        done.assigned = assigned.into_iter().map(|at| (at, fields[at])).collect();
+        done.active = facts.get(self.active).map(|fact| fact.least.is_some());
+        let times = facts.get(self.gate_times).and_then(|fact| usize::try_from(fact.most?).ok());
+        done.is_early_gate = times.is_some_and(|most| most <= BLOCKS);
+        facts.retain(|term| self.program.terms.is_setting(term));
+        (done, facts, asked)
     }
 
     /// Returns the names at which the parts of an event from this one on look.
@@ -237,7 +244,8 @@ impl Decider {
         let (_, rules) = rules_of(&chart, trigger);
         let mut terms = Vec::new();
         for rule in &rules[part..] {
-            terms.extend(program.of_rule(rule, None));
+            terms.extend(rule.guard.iter().map(|guard| program.expr(&guard.0, None)));
+            terms.extend(rule.assign.values().map(|value| program.literal(value, None)));
             for cycle in chart.cycles.values() {
                 if rule.advance {
                     terms.extend(program.behind(cycle, "next"));
@@ -264,87 +272,68 @@ type Fields = IndexMap<usize, Term>;
 struct Event<'d, 'p> {
     path: Path<'p>,
     places: &'d mut IndexSet<String, FxBuildHasher>,
-    done: Done,
+    /// Where the part is in the chart.
+    place: &'d str,
     is_over: bool,
 }
 
 impl Event<'_, '_> {
-    /// Does what comes before the rules; false if the event is refused.
-    fn head(&mut self, trigger: &Trigger) -> bool {
+    /// Does what comes before the rules.
+    fn head(&mut self, trigger: &Trigger) {
         let chart = Arc::clone(&self.path.program.chart);
         match trigger {
-            Trigger::Hook(_) => true,
+            Trigger::Hook(_) => {}
             Trigger::Enter { phase, .. } => {
                 let entry = &chart.phases[phase.as_str()].phase;
-                let place = format!("phases.{phase}");
-                if !self.holds(&place, entry.guard.as_ref(), Some(phase)) {
-                    return self.done.failure.is_some();
-                }
-                let mut fields = self.values(&place, &entry.entry, Some(phase));
+                let mut fields = self.values("", &entry.entry, Some(phase));
                 self.put(&mut fields, &chart.state, phase);
                 if let Some(arms) = &entry.arms {
-                    self.schedule(&place, arms, &mut fields, Some(phase));
+                    self.schedule(arms, &mut fields, Some(phase));
                 }
-                self.commit(place, fields);
-                true
+                self.commit(fields);
             }
-            Trigger::Command(name) => {
-                let rule = &chart.commands[name.as_str()].rule;
-                let place = format!("commands.{name}");
-                if !self.holds(&place, rule.guard.as_ref(), None) {
-                    return self.done.failure.is_some();
-                }
-                self.fire(place, rule);
-                true
-            }
+            Trigger::Command(name) => self.fire(&chart.commands[name.as_str()].rule),
         }
     }
 
-    fn rule(&mut self, list: &str, index: usize, rule: &Rule) {
-        let place = format!("on.{list}[{index}]");
-        if !self.holds(&place, rule.guard.as_ref(), None) {
-            return;
-        }
+    fn rule(&mut self, rule: &Rule) {
         if rule.invoke.is_none() {
             self.is_over = rule.block.is_some() || rule.action.is_some() || rule.allow;
-            self.fire(place, rule);
-        } else if self.path.course.outcome.is_none() {
-            self.invoke(place);
+            self.fire(rule);
+        } else if self.path.course.done.review.is_none() {
+            self.invoke();
         }
     }
 
-    fn holds(
-        &mut self,
-        place: &str,
-        guard: Option<&crate::expr::source::Expr>,
-        it: Option<&str>,
-    ) -> bool {
-        let holds = self.path.holds(guard, it);
-        self.note_fault(&format!("{place}.guard"));
-        holds && self.done.failure.is_none()
+    fn holds(&mut self, guard: Option<Term>) -> bool {
+        let holds = guard.is_none_or(|guard| self.path.truth(guard, true) == Some(true));
+        self.note_fault("guard");
+        holds && self.path.course.done.failure.is_none()
     }
 
     /// Takes over that something had no value.
-    fn note_fault(&mut self, place: &str) {
+    fn note_fault(&mut self, part: &str) {
         if let Some(message) = self.path.fault.take() {
-            self.fail(Code::NoDecision, message, place);
+            self.fail(Code::NoDecision, message, part);
         }
     }
 
     /// A rule that fails has its effect, if not the one that is meant.
-    fn fail(&mut self, code: Code, message: String, place: &str) {
-        if self.done.failure.is_none() {
-            // `on.Stop[2].guard` is a part of a rule, and `phases.write.clean` of a phase.
-            let dot = place.match_indices('.').nth(1).map_or(place.len(), |(at, _)| at);
-            let rule = self.number(&place[..dot]);
-            self.done.fired.push(rule);
-            self.done.failure = Some(Failure { code, message, place: place.to_owned() });
+    fn fail(&mut self, code: Code, message: String, part: &str) {
+        if self.path.course.done.failure.is_none() {
+            self.fired();
+            let place = format!("{}.{part}", self.place);
+            self.done().failure = Some(Failure { code, message, place });
         }
     }
 
-    fn number(&mut self, place: &str) -> u32 {
-        let (at, _) = self.places.insert_full(place.to_owned());
-        u32::try_from(at).unwrap_or(u32::MAX)
+    fn done(&mut self) -> &mut Done {
+        Rc::make_mut(&mut self.path.course.done)
+    }
+
+    fn fired(&mut self) {
+        let (at, _) = self.places.insert_full(self.place.to_owned());
+        self.done().fired.push(u32::try_from(at).unwrap_or(u32::MAX));
     }
 
     fn put(&mut self, fields: &mut Fields, name: &str, value: &str) {
@@ -354,14 +343,16 @@ impl Event<'_, '_> {
     }
 
     /// Returns the values of assignments, each as its field holds it.
-    fn values(&mut self, place: &str, assign: &Assign, it: Option<&str>) -> Fields {
+    fn values(&mut self, part: &str, assign: &Assign, it: Option<&str>) -> Fields {
         let chart = Arc::clone(&self.path.program.chart);
         let mut fields = Fields::new();
         for (name, literal) in assign {
             let Some((at, _, field)) = chart.context.get_full(name) else { continue };
             let term = self.path.program.literal(literal, it);
             let value = self.path.value(term, true).unwrap_or(NULL);
-            self.note_fault(&format!("{place}.{name}"));
+            if self.path.fault.is_some() {
+                self.note_fault(&format!("{part}{name}"));
+            }
             let value = match self.path.program.terms.is_known(value) {
                 true => value,
                 false => self.path.choose(field, value),
@@ -369,10 +360,9 @@ impl Event<'_, '_> {
             if let Some(json) = self.path.program.terms.value(value)
                 && let Err(expected) = field.accepts(&chart.phases, json)
             {
-                let (place, value) = (place.to_owned(), json.to_string());
-                let at = format!("{place}.{name}");
+                let (place, value) = (self.place.to_owned(), json.to_string());
                 let fault = Fault::Assignment { place, field: name.clone(), value, expected };
-                self.fail(Code::AssignmentMisfit, fault.to_string(), &at);
+                self.fail(Code::AssignmentMisfit, fault.to_string(), &format!("{part}{name}"));
             }
             fields.insert(at, value);
         }
@@ -380,88 +370,80 @@ impl Event<'_, '_> {
     }
 
     /// Makes `target` come next. A cycle starts over.
-    fn schedule(&mut self, place: &str, target: &str, fields: &mut Fields, it: Option<&str>) {
+    fn schedule(&mut self, target: &str, fields: &mut Fields, it: Option<&str>) {
         let chart = Arc::clone(&self.path.program.chart);
         if let Some(next) = &chart.next {
             self.put(fields, next, target);
         }
         if let Some((at, _, cycle)) = chart.cycles.get_full(target) {
-            fields.extend(self.values(place, &cycle.entry, it));
-            self.done.starts.push(at);
+            fields.extend(self.values("", &cycle.entry, it));
+            self.done().starts.push(at);
         }
     }
 
-    fn commit(&mut self, place: String, fields: Fields) {
-        if self.done.failure.is_some() {
+    fn commit(&mut self, fields: Fields) {
+        if self.path.course.done.failure.is_some() {
             return;
         }
         for (at, value) in fields {
             let value = self.path.program.held(at, value);
             self.path.set(at, value);
-            self.done.assigned.push((at, value));
+            self.done().assigned.push((at, value));
         }
-        let place = self.number(&place);
-        self.done.fired.push(place);
+        self.fired();
     }
 
-    fn fire(&mut self, place: String, rule: &Rule) {
+    fn fire(&mut self, rule: &Rule) {
         let chart = Arc::clone(&self.path.program.chart);
-        let mut fields = self.values(&format!("{place}.assign"), &rule.assign, None);
+        let mut fields = self.values("assign.", &rule.assign, None);
         if let Some(target) = &rule.target {
             self.put(&mut fields, &chart.state, target);
         }
         if rule.advance {
-            let at = format!("{place}.advance");
-            let Some(cycle) = self.path.running() else {
-                let fault = Fault::NoCycle { place };
-                return self.fail(Code::NoDecision, fault.to_string(), &at);
-            };
+            let Some(cycle) = self.running("advance") else { return };
             let target = self.path.open_target(cycle, true).flatten();
-            self.note_fault(&at);
+            self.note_fault("advance");
             let Some(target) = target else {
                 let cycle = chart.cycles[cycle].id.clone();
                 let fault = Fault::NowhereToAdvance { cycle };
-                return self.fail(Code::NoDecision, fault.to_string(), &at);
+                return self.fail(Code::NoDecision, fault.to_string(), "advance");
             };
-            self.done.advance = Some((cycle, target));
+            self.done().advance = Some((cycle, target));
             let target = &chart.cycles[cycle].advance[target].target;
-            self.schedule(&place, target, &mut fields, None);
+            self.schedule(target, &mut fields, None);
         }
-        self.commit(place, fields);
-        self.done.blocks |= rule.block.is_some();
+        self.commit(fields);
+        self.done().blocks |= rule.block.is_some();
+    }
+
+    fn running(&mut self, part: &str) -> Option<usize> {
+        let cycle = self.path.running();
+        if cycle.is_none() {
+            let fault = Fault::NoCycle { place: self.place.to_owned() };
+            self.fail(Code::NoDecision, fault.to_string(), part);
+        }
+        cycle
     }
 
     /// Runs a review, in each way that one can end.
-    fn invoke(&mut self, place: String) {
+    fn invoke(&mut self) {
         let chart = Arc::clone(&self.path.program.chart);
-        let Some(at) = self.path.running() else {
-            let at = format!("{place}.invoke");
-            return self.fail(Code::NoDecision, Fault::NoCycle { place }.to_string(), &at);
-        };
+        let Some(at) = self.running("invoke") else { return };
         let cycle = &chart.cycles[at];
         let n = self.path.count_of(at).saturating_add(1);
-        let lists: Vec<&Text> = cycle.subject.iter().filter(|it| it.0.contains("{{")).collect();
         let can_run = self.path.has_files(at)
-            && lists.into_iter().all(|list| {
+            && cycle.subject.iter().filter(|it| it.0.contains("{{")).all(|list| {
                 let list = self.path.program.text(list, None);
                 self.path.truth(list, true) == Some(true)
             });
-        self.note_fault(&format!("{place}.invoke"));
+        self.note_fault("invoke");
+        let mut ends = self.path.program.outcomes();
         let outcome = match can_run {
             false => Outcome::Failed,
-            true => {
-                let verdicts = chart.verdicts().into_iter().map(str::to_owned);
-                let verdicts = verdicts.map(|it| self.path.program.terms.known(it));
-                let mut ends: Vec<Outcome> = verdicts.map(|it| Outcome::Ran(Some(it))).collect();
-                ends.extend([Outcome::Ran(None), Outcome::Failed]);
-                ends.extend(chart.gates.is_some().then_some(Outcome::Gate));
-                ends.swap_remove(self.path.pick(ends.len()))
-            }
+            true => ends.swap_remove(self.path.pick(ends.len())),
         };
-        self.done.review = Some((at, outcome.clone()));
-        self.path.course.outcome = Some((outcome, n));
-        let place = self.number(&place);
-        self.done.fired.push(place);
+        self.done().review = Some((at, outcome, n));
+        self.fired();
     }
 }
 
@@ -527,6 +509,16 @@ impl Path<'_> {
 }
 
 impl Program {
+    /// Returns how a review can end.
+    pub(super) fn outcomes(&mut self) -> Vec<Outcome> {
+        let verdicts = self.chart.verdicts().into_iter();
+        let mut ends: Vec<Outcome> =
+            verdicts.map(|it| Outcome::Ran(Some(self.terms.known(it)))).collect();
+        ends.extend([Outcome::Ran(None), Outcome::Failed]);
+        ends.extend(self.chart.gates.is_some().then_some(Outcome::Gate));
+        ends
+    }
+
     /// Returns the values that are tried for a field or a setting, which is also a term.
     pub(super) fn values(&mut self, field: &Field) -> Vec<Term> {
         let words = field.one_of.as_ref().map(|words| words.list().to_vec());

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
+use super::decide::Done;
 use super::facts::Facts;
 use super::read::Program;
 use super::term::{FALSE, NULL, Node, Order, SOME, TRUE, Term};
 use crate::chart::field::LARGEST_INTEGER;
-use crate::expr::source::Expr;
 use crate::expr::types::Type;
 
 /// How a review ended.
@@ -28,9 +28,8 @@ pub(super) struct Course {
     pub(super) fields: Rc<Vec<Term>>,
     /// The state is written.
     pub(super) started: bool,
-    /// The review that has run, and its number.
-    pub(super) outcome: Option<(Outcome, i64)>,
     pub(super) facts: Facts,
+    pub(super) done: Rc<Done>,
 }
 
 /// The answers of one path: which was taken, and out of how many.
@@ -75,7 +74,7 @@ pub(super) struct Path<'p> {
 
 impl Course {
     pub(super) fn new(fields: &Rc<Vec<Term>>, started: bool) -> Self {
-        Self { fields: Rc::clone(fields), started, outcome: None, facts: Facts::default() }
+        Self { fields: Rc::clone(fields), started, facts: Facts::default(), done: Rc::default() }
     }
 }
 
@@ -123,12 +122,6 @@ impl<'p> Path<'p> {
         });
     }
 
-    pub(super) fn holds(&mut self, expr: Option<&Expr>, it: Option<&str>) -> bool {
-        let Some(expr) = expr else { return true };
-        let term = self.program.expr(&expr.0, it);
-        self.truth(term, true) == Some(true)
-    }
-
     /// Something has no value, so the decision fails.
     fn fail(&mut self, why: String) {
         self.fault.get_or_insert(why);
@@ -160,19 +153,16 @@ impl<'p> Path<'p> {
 
     /// Returns whether both are true, or either; `stop` is the value that decides alone.
     fn either(&mut self, a: Term, b: Term, stop: bool, ask: bool) -> Option<bool> {
-        let first = self.truth(a, false);
-        if first == Some(stop) {
-            return first;
-        }
-        if first.is_some() {
-            return self.truth(b, ask);
-        }
         // What is known need not be asked.
-        let second = self.truth(b, false);
-        if second == Some(stop) || !ask {
-            return second.filter(|it| *it == stop);
+        let (first, second) = (self.truth(a, false), self.truth(b, false));
+        if first == Some(stop) || second == Some(stop) {
+            return Some(stop);
         }
-        if self.truth(a, true) == Some(stop) { Some(stop) } else { self.truth(b, true) }
+        if !ask {
+            return first.and(second);
+        }
+        let decides = self.truth(a, true) == Some(stop) || self.truth(b, true) == Some(stop);
+        Some(decides == stop)
     }
 
     /// Returns whether any of these is so.
@@ -256,18 +246,6 @@ impl<'p> Path<'p> {
             }
             (Order::Equal | Order::AtMost, None, None) if a == b => Some(true),
             (Order::Less, None, None) if a == b => Some(false),
-            (Order::In, word, _) => {
-                let word = word.as_ref().and_then(Json::as_str);
-                let is_other = match &*terms.kind(b) {
-                    Type::List(item) => match &**item {
-                        Type::Word(words) => word.is_some_and(|word| !words.contains(word)),
-                        _ => false,
-                    },
-                    _ => false,
-                };
-                let both = terms.of(Node::Compare(order, a, b));
-                if is_other { Some(false) } else { self.is_true(both, ask) }
-            }
             _ => {
                 let (a, b) = if order == Order::Equal && b < a { (b, a) } else { (a, b) };
                 let both = terms.of(Node::Compare(order, a, b));
@@ -465,7 +443,7 @@ impl<'p> Path<'p> {
         // What has a part has items.
         let mut part = term;
         while let (true, Node::Size(of)) = (is_so, &*self.program.terms.node(part))
-            && let Some((above, _)) = self.program.terms.above(*of)
+            && let Some(above) = self.program.terms.above(*of)
         {
             part = self.program.terms.size(above);
             self.course.facts.entry(part).bound(1, true);
@@ -507,15 +485,11 @@ impl<'p> Path<'p> {
         }
         // A part of an empty list is empty.
         let mut next = self.program.terms.above(of);
-        while let Some((above, is_same)) = next {
+        while let Some(above) = next {
             let size = self.program.terms.size(above);
-            if let Some(fact) = self.course.facts.get(size) {
-                if fact.most.is_some_and(|most| most < least) {
-                    return Some(false);
-                }
-                if is_same && least <= 1 && fact.least.is_some_and(|known| known >= 1) {
-                    return Some(true);
-                }
+            let fact = self.course.facts.get(size);
+            if fact.is_some_and(|fact| fact.most.is_some_and(|most| most < least)) {
+                return Some(false);
             }
             next = self.program.terms.above(above);
         }

@@ -1,5 +1,7 @@
 //! What an event has been told of the things that nobody knows: each answer holds for all that follows in it.
 
+use std::rc::Rc;
+
 use super::term::{NULL, Term};
 
 /// What has been chosen for one term.
@@ -15,7 +17,7 @@ pub(super) struct Fact {
 
 /// What has been chosen, in the order of the terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Facts(Vec<(Term, Fact)>);
+pub(super) struct Facts(Rc<Vec<(Term, Fact)>>);
 
 impl Fact {
     /// Returns what is known of a number or a value.
@@ -101,15 +103,17 @@ impl Facts {
         let at = match self.0.binary_search_by_key(&term, |(known, _)| *known) {
             Ok(at) => at,
             Err(at) => {
-                self.0.insert(at, (term, Fact::default()));
+                Rc::make_mut(&mut self.0).insert(at, (term, Fact::default()));
                 at
             }
         };
-        &mut self.0[at].1
+        &mut Rc::make_mut(&mut self.0)[at].1
     }
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(Term) -> bool) {
-        self.0.retain(|(term, _)| keep(*term));
+        if !self.0.iter().all(|(term, _)| keep(*term)) {
+            Rc::make_mut(&mut self.0).retain(|(term, _)| keep(*term));
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &(Term, Fact)> {
@@ -129,15 +133,15 @@ impl Facts {
     /// Returns these and one more, if both can be true.
     pub(super) fn with(&self, term: Term, fact: &Fact) -> Option<Self> {
         let mut with = self.clone();
-        with.join(&Self(vec![(term, fact.clone())])).then_some(with)
+        with.join(&Self(Rc::new(vec![(term, fact.clone())]))).then_some(with)
     }
 
     /// Takes out what is known of these terms.
     pub(super) fn take(&mut self, mut is_taken: impl FnMut(Term) -> bool) -> Self {
-        let all = std::mem::take(&mut self.0);
-        let (taken, left) = all.into_iter().partition(|(term, _)| is_taken(*term));
-        self.0 = left;
-        Self(taken)
+        let mut taken = self.clone();
+        taken.retain(&mut is_taken);
+        self.retain(|term| !is_taken(term));
+        taken
     }
 
     /// Returns what is true where one of both is, if that can be said, and the term that then makes no difference.

@@ -57,7 +57,7 @@ impl<'s> Graph<'s> {
     }
 
     fn is_allowed(&self, given: &Facts, step: &Step) -> bool {
-        given.conflict(&self.search.done(step).settings).is_none()
+        given.iter().next().is_none() || given.conflict(&self.search.done(step).settings).is_none()
     }
 
     /// Returns what `find` finds, if its steps can all be taken with the same settings; else asks again with a setting that
@@ -101,6 +101,7 @@ impl<'s> Graph<'s> {
         is_goal: impl Fn(usize) -> bool,
     ) -> Option<Vec<Step>> {
         let begin = begin.map_or(0..self.search.beginnings, |state| state..state + 1);
+        let weight = |at: usize| weight(&self.search.steps[at]);
         self.walk(given, begin, 0, |_| false, weight, |state, _| is_goal(state))
     }
 
@@ -112,10 +113,14 @@ impl<'s> Graph<'s> {
         is_first: impl Fn(&Step) -> bool,
         weight: impl Fn(&Step) -> Option<bool>,
     ) -> Option<Way> {
+        let all = &self.search.steps;
+        let is_first: Vec<bool> = all.iter().map(is_first).collect();
+        let weight: Vec<Option<bool>> = all.iter().map(weight).collect();
         self.consistent(&Facts::default(), |given| {
             let begin = 0..self.search.beginnings;
             let goal = |_, counted| counted == count;
-            let steps = self.walk(given, begin, count, &is_first, &weight, goal)?;
+            let (is_first, weight) = (|at: usize| is_first[at], |at: usize| weight[at]);
+            let steps = self.walk(given, begin, count, is_first, weight, goal)?;
             Some(Way { steps, again: None })
         })
     }
@@ -127,8 +132,8 @@ impl<'s> Graph<'s> {
         given: &Facts,
         begin: std::ops::Range<usize>,
         count: usize,
-        is_first: impl Fn(&Step) -> bool,
-        weight: impl Fn(&Step) -> Option<bool>,
+        is_first: impl Fn(usize) -> bool,
+        weight: impl Fn(usize) -> Option<bool>,
         is_goal: impl Fn(usize, usize) -> bool,
     ) -> Option<Vec<Step>> {
         let layers = count + 1;
@@ -144,11 +149,12 @@ impl<'s> Graph<'s> {
                 steps.reverse();
                 return Some(steps);
             }
-            for step in self.out[state].iter().map(|at| &self.search.steps[*at]) {
+            for number in &self.out[state] {
+                let step = &self.search.steps[*number];
                 let next = match counted {
-                    0 if count > 0 => [Some(0), is_first(step).then_some(1)],
+                    0 if count > 0 => [Some(0), is_first(*number).then_some(1)],
                     _ => {
-                        let next = weight(step).map(|counts| counted + usize::from(counts));
+                        let next = weight(*number).map(|counts| counted + usize::from(counts));
                         [next.map(|next| next.min(count)), None]
                     }
                 };

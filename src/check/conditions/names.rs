@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::evaluate::{Outcome, Path, STARTED};
 use super::term::{FALSE, NULL, Node, TRUE, Term};
-use crate::chart::model::Amount;
 use crate::engine::context::cycle_of;
 
 impl Path<'_> {
@@ -37,32 +36,28 @@ impl Path<'_> {
 
     /// Returns what the review says that has run; `None` where it is unknown.
     fn of_review(&mut self, source: &str, key: &str) -> Option<Term> {
-        let outcome = self.course.outcome.clone();
-        let (outcome, n) = match &outcome {
-            Some((outcome, n)) => (Some(outcome), *n),
-            None => (None, 0),
-        };
-        let is_gate = outcome == Some(&Outcome::Gate);
+        let review = self.course.done.review.clone();
+        let is_gate = matches!(review, Some((_, Outcome::Gate, _)));
+        let n = review.as_ref().filter(|_| !is_gate).map_or(0, |(.., n)| *n);
+        let outcome = review.map(|(_, outcome, _)| outcome);
         let ran = matches!(outcome, Some(Outcome::Ran(_)));
         let yes = |is_so: bool| Some(if is_so { TRUE } else { FALSE });
-        match (source, key, outcome) {
+        match (source, key, &outcome) {
             ("gate", "failed", _) => yes(is_gate),
             ("gate", "times", _) if !is_gate => Some(self.program.terms.known(0)),
-            ("gate", "command" | "why", _) if !is_gate => Some(NULL),
-            ("gate", "command" | "why", _) => self.given(source, key),
+            ("gate", _, _) if !is_gate => Some(NULL),
+            ("gate", "command" | "why", _) | ("review", "error", Some(Outcome::Failed)) => {
+                self.given(source, key)
+            }
             ("review", "ok", _) => yes(ran),
-            ("review", "error", Some(Outcome::Failed)) => self.given(source, key),
-            ("review", "error", _) => Some(NULL),
+            ("review", "n", _) => Some(self.program.terms.known(n)),
             ("review", "verdict", Some(Outcome::Ran(Some(verdict)))) => Some(*verdict),
-            ("review", "verdict", _) => Some(NULL),
             ("review", "worst", Some(Outcome::Ran(Some(_)))) => None,
-            ("review", "worst", _) => Some(NULL),
-            ("review", "n", _) if !is_gate => Some(self.program.terms.known(n)),
-            ("review", "n", _) => Some(self.program.terms.known(0)),
             ("review", "ran" | "nothing", _) if !ran => Some(FALSE),
             ("review", "findings", _) if !ran => Some(self.program.terms.known(json!([]))),
-            ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),
             ("review", "until", _) if ran => Some(NULL),
+            ("review", "error" | "verdict" | "worst", _)
+            | ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),
             _ => None,
         }
     }
@@ -129,11 +124,12 @@ impl Path<'_> {
                 match (key, is_next) {
                     ("due", true) => TRUE,
                     ("owed", true) => FALSE,
-                    ("owed", false) => yes(!self.is_answered(at, n, ask)?),
-                    _ => yes(self.is_answered(at, n, ask)?),
+                    ("owed", false) => yes(!self.is_so_after_review("answered", at, n, ask)?),
+                    _ => yes(self.is_so_after_review("answered", at, n, ask)?),
                 }
             }
-            "stalled" | "unchanged" => yes(self.is_stalled(key, at, n, ask)?),
+            "stalled" if cycle.stall.is_none() => FALSE,
+            "stalled" | "unchanged" => yes(self.is_so_after_review(key, at, n, ask)?),
             "exit" | "ready" => match self.program.behind(cycle, key).first() {
                 Some(condition) => yes(self.truth(*condition, ask)?),
                 None => TRUE,
@@ -156,35 +152,13 @@ impl Path<'_> {
         self.settled(term)
     }
 
-    fn is_answered(&mut self, cycle: usize, n: i64, ask: bool) -> Option<bool> {
+    /// Returns what the files of a review say that has run.
+    fn is_so_after_review(&mut self, key: &str, cycle: usize, n: i64, ask: bool) -> Option<bool> {
         if n == 0 || !self.has_files(cycle) {
             return Some(false);
         }
-        let answered = self.unknown_of_cycle("answered", cycle, n);
+        let answered = self.unknown_of_cycle(key, cycle, n);
         self.is_true(answered, ask)
-    }
-
-    fn is_stalled(&mut self, key: &str, at: usize, n: i64, ask: bool) -> Option<bool> {
-        let chart = std::sync::Arc::clone(&self.program.chart);
-        let cycle = &chart.cycles[at];
-        let is_on = match &cycle.stall {
-            _ if key == "unchanged" => true,
-            None => false,
-            Some(Amount::Fixed(rounds)) => *rounds > 0,
-            Some(Amount::Setting(text)) => {
-                let rounds = self.program.text(text, None);
-                let rounds = self.value(rounds, ask)?;
-                match self.program.terms.number(rounds) {
-                    Some(rounds) => rounds > 0,
-                    None => self.at_least(rounds, 1, ask)?,
-                }
-            }
-        };
-        if !is_on || n == 0 || !self.has_files(at) {
-            return Some(false);
-        }
-        let stalled = self.unknown_of_cycle(key, at, n);
-        self.is_true(stalled, ask)
     }
 
     /// Returns the first open target of a cycle: none without one.

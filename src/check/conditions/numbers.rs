@@ -19,7 +19,9 @@ impl Numbers {
     pub(super) fn of(program: &mut Program) -> Self {
         let mut named = Vec::new();
         for term in program.everything() {
-            let (Node::Compare(_, a, b) | Node::Math(_, a, b)) = *program.terms.node(term) else {
+            let (Node::Compare(_, a, b) | Node::Math(_, a, b) | Node::If(_, a, b)) =
+                *program.terms.node(term)
+            else {
                 continue;
             };
             let names = program.terms.names(term);
@@ -41,8 +43,10 @@ impl Numbers {
             named.extend(field.minimum.into_iter().flat_map(|it| [it, it.saturating_add(1)]));
             named.extend(field.maximum);
         }
-        for field in chart.context.values() {
-            named.extend(field.default.as_ref().and_then(|it| it.json().as_i64()));
+        let assigned = chart.assigns().flat_map(|assign| assign.values());
+        let defaults = chart.context.values().filter_map(|field| field.default.as_ref());
+        for number in assigned.chain(defaults).filter_map(|it| it.json().as_i64()) {
+            named.extend([number, number.saturating_add(1)]);
         }
         let numbers = (0..=3).chain(named.into_iter().filter(|it| it.abs() < LARGE));
         Self(numbers.collect())

@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 
 use super::numbers::Numbers;
 use super::term::{NULL, Node, Order, Term, Terms};
-use crate::chart::model::{Amount, Field, FieldType, Rule};
+use crate::chart::fragments::{Fragment, Role};
+use crate::chart::model::{Field, FieldType};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::to_json;
 use crate::expr::source::{Expr as Source, Literal, Text};
@@ -75,22 +76,13 @@ impl Program {
 
     /// Returns the expressions on which `cycle.KEY` turns in one cycle.
     pub(super) fn behind(&mut self, cycle: &Cycle, key: &str) -> Vec<Term> {
-        let amount = |amount: &Amount| match amount {
-            Amount::Fixed(_) => None,
-            Amount::Setting(text) => Some(text.clone()),
-        };
-        let guards = cycle.advance.iter().filter_map(|target| target.guard.clone());
         let exprs: Vec<Source> = match key {
             "exit" => vec![cycle.exit.clone()],
             "ready" => cycle.ready.iter().cloned().collect(),
-            "next" => guards.collect(),
+            "next" => cycle.advance.iter().filter_map(|target| target.guard.clone()).collect(),
             _ => Vec::new(),
         };
-        let text = match key.strip_prefix("text.") {
-            Some(name) => cycle.text.get(name).cloned(),
-            None if key == "stalled" => cycle.stall.as_ref().and_then(amount),
-            None => None,
-        };
+        let text = key.strip_prefix("text.").and_then(|name| cycle.text.get(name)).cloned();
         let mut terms: Vec<Term> = exprs.iter().map(|expr| self.expr(&expr.0, None)).collect();
         terms.extend(text.map(|text| self.text(&text, None)));
         terms
@@ -113,13 +105,6 @@ impl Program {
                 behind.into_iter().for_each(|term| self.add_names(term, into));
             }
         }
-    }
-
-    /// Returns the terms of a rule.
-    pub(super) fn of_rule(&mut self, rule: &Rule, it: Option<&str>) -> Vec<Term> {
-        let guard = rule.guard.as_ref().map(|guard| self.expr(&guard.0, it));
-        let values: Vec<Term> = rule.assign.values().map(|value| self.literal(value, it)).collect();
-        guard.into_iter().chain(values).collect()
     }
 
     fn build(&mut self, expr: &Expr<'_>, it: Option<&str>) -> Term {
@@ -312,20 +297,13 @@ impl Program {
     /// Returns every term of the chart's conditions and assignments, and every part of one.
     pub(super) fn everything(&mut self) -> Vec<Term> {
         let chart = Arc::clone(&self.chart);
-        let assigned = chart.assigns().flat_map(|assign| assign.values());
-        let mut open: Vec<Term> = assigned.map(|value| self.literal(value, None)).collect();
-        let rules = chart.on.values().flatten().chain(chart.commands.values().map(|it| &it.rule));
-        let guards = rules.filter_map(|rule| rule.guard.as_ref());
-        let guards = guards.chain(chart.phases.values().filter_map(|it| it.phase.guard.as_ref()));
-        let checks = chart.checks.values().flatten();
-        let guards = guards.chain(checks.flat_map(|check| check.each.iter().chain(&check.guard)));
-        let claims = chart.properties.iter().flat_map(|property| property.claims());
-        let guards = guards.chain(claims.map(|(_, expr)| expr));
-        open.extend(guards.map(|guard| self.expr(&guard.0, None)));
-        for cycle in chart.cycles.values() {
-            for key in ["exit", "ready", "next", "stalled"] {
-                open.extend(self.behind(cycle, key));
-            }
+        let mut open = Vec::new();
+        for Fragment { role, text, .. } in chart.fragments() {
+            open.extend(match role {
+                Role::Condition | Role::List => Some(self.expr(text, None)),
+                Role::Assigned(_) => single_expression(text).map(|expr| self.expr(expr, None)),
+                _ => None,
+            });
         }
         let mut seen = rustc_hash::FxHashSet::default();
         let mut all = Vec::new();

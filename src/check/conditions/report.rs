@@ -88,7 +88,7 @@ fn told(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
     if !conditions.is_empty() {
         text.push_str(&format!(", where {conditions}"));
     }
-    if let Some((cycle, outcome)) = &done.review {
+    if let Some((cycle, outcome, _)) = &done.review {
         let cycle = &search.chart.cycles[*cycle].id;
         let end = match outcome {
             Outcome::Ran(Some(verdict)) => format!("gives {}", shown(search, *verdict)),

@@ -284,8 +284,9 @@ impl Search {
         after: &Option<Outcome>,
         mut find: impl FnMut(&mut Path<'_>) -> Option<T>,
     ) -> (Option<T>, u128) {
-        let outcome = after.clone().map(|outcome| (outcome, 1));
-        let course = Course { facts, outcome, ..Course::new(&state.fields, state.started) };
+        let review = after.clone().map(|outcome| (0, outcome, 1));
+        let done = Rc::new(Done { review, ..Done::default() });
+        let course = Course { facts, done, ..Course::new(&state.fields, state.started) };
         let (mut answers, mut looked) = (Answers::default(), 0);
         loop {
             let mut path = Path::new(&mut self.decider.program, course.clone(), &mut answers);
@@ -299,11 +300,9 @@ impl Search {
 
     /// Returns whether this can be so in some state, perhaps after a review.
     pub(super) fn can_be(&mut self, mut is_so: impl FnMut(&mut Path<'_>) -> Option<bool>) -> bool {
-        let chart = Arc::clone(&self.chart);
-        let verdicts = chart.verdicts().into_iter().map(|it| self.decider.program.terms.known(it));
-        let mut outcomes: Vec<Outcome> = verdicts.map(|it| Outcome::Ran(Some(it))).collect();
-        outcomes.extend([Outcome::Ran(None), Outcome::Failed, Outcome::Gate]);
-        let reviews = outcomes.into_iter().map(Some).filter(|_| !chart.invoke.is_empty());
+        let outcomes = self.decider.program.outcomes().into_iter().map(Some);
+        let has_none = self.chart.invoke.is_empty();
+        let reviews = outcomes.filter(|_| !has_none);
         std::iter::once(None).chain(reviews).any(|after| {
             self.in_states(after, |path| is_so(path).filter(|is_so| *is_so)).any(|it| it.is_some())
         })

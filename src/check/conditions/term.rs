@@ -73,11 +73,8 @@ pub(super) enum Node {
 /// The filters that change no number of items.
 const SAME_NUMBER: &[&str] = &["list", "sort", "reverse", "map", "surround"];
 
-/// The filters after which a list can be shorter, but not empty.
-const SAME_KIND: &[&str] = &["unique", "set"];
-
 /// The filters after which a list can be shorter.
-const FEWER: &[&str] = &["select", "reject", "selectattr", "rejectattr", "slice"];
+const FEWER: &[&str] = &["select", "reject", "selectattr", "rejectattr", "slice", "unique", "set"];
 
 /// All terms of a chart, and what is known of each.
 pub(super) struct Terms {
@@ -188,12 +185,11 @@ impl Terms {
         self.of(Node::Size(list))
     }
 
-    /// Returns the list or condition whose size is at least that of this one; and whether both are empty together.
-    pub(super) fn above(&mut self, of: Term) -> Option<(Term, bool)> {
+    /// Returns the list or condition that has items, or is true, if this one has or is.
+    pub(super) fn above(&mut self, of: Term) -> Option<Term> {
         match &*self.node(of) {
-            Node::Filter(name, on, _) if SAME_KIND.contains(&name.as_str()) => Some((*on, true)),
-            Node::Filter(name, on, _) if FEWER.contains(&name.as_str()) => Some((*on, false)),
-            Node::Compare(Order::In, _, list) if !self.is_known(*list) => Some((*list, false)),
+            Node::Filter(name, on, _) if FEWER.contains(&name.as_str()) => Some(*on),
+            Node::Compare(Order::In, _, list) if !self.is_known(*list) => Some(*list),
             Node::Name(name) => {
                 let (table, part) = name.strip_prefix("tables.")?.split_once('.')?;
                 let above = match part {
@@ -201,8 +197,7 @@ impl Terms {
                     "open" => "rows",
                     _ => "exists",
                 };
-                let above = format!("tables.{table}.{above}");
-                Some((self.of(Node::Name(above)), false))
+                Some(self.of(Node::Name(format!("tables.{table}.{above}"))))
             }
             _ => None,
         }
@@ -230,13 +225,12 @@ impl Terms {
                     setting.map_or((None, None), |it| (it.minimum, it.maximum))
                 }
                 Some(("args", name)) => {
-                    (self.chart.args.get(name).and_then(|arg| arg.of.minimum), None)
+                    let arg = self.chart.args.get(name);
+                    arg.map_or((None, None), |it| (it.of.minimum, it.of.maximum))
                 }
                 Some(("gate", "times")) => (Some(1), None),
-                Some(("event", "lines") | ("review", "seconds" | "denied")) => (Some(0), None),
                 _ => (None, None),
             },
-            Node::OfCycle(name, ..) if name == "spent.failures" => (Some(0), None),
             _ => (None, None),
         }
     }

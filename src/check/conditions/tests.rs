@@ -269,6 +269,143 @@ fn each_step_of_a_walk_is_a_way_over_terms() {
     }
 }
 
+/// A small chart, and an edit after which something is found: the code, a part of the line, and which of such lines.
+#[derive(serde::Deserialize)]
+struct Small {
+    about: String,
+    text: String,
+    edit: (String, String),
+    finds: (String, String, usize),
+}
+
+/// What all small charts have.
+const COMMON: &str = r#"
+[scope]
+home = ".small"
+noun = "thing"
+instances = "things/*"
+
+[context.phase]
+type = "phase"
+"#;
+
+/// What those with reviews have, too.
+const REVIEWS: &str = r#"
+[context]
+next_phase = { type = "phase or null" }
+n = { type = "integer from 0", default = 0 }
+most = { type = "integer from 0", default = 2 }
+clean = { type = "boolean", default = false }
+
+[let]
+free = "cycle.id is none"
+open = "tables.tasks.open"
+
+[tables]
+tasks = { file = "tasks.md", columns = { id = "Id", status = "Status" }, finished = ["done"] }
+
+[phases.write]
+guard = "free or phase == 'write'"
+arms = "read"
+
+[phases.done]
+type = "final"
+guard = "free and next_phase == 'done'"
+clear = ["next_phase"]
+
+[phases]
+"{cycle}" = { guard = "free", clear = ["next_phase"] }
+"post-{cycle}" = { guard = "next_phase == it.id", entry = { next_phase = "{{ it.cycle }}" } }
+
+[cycle]
+count = "n"
+limit = "most"
+exit = "clean"
+entry = { n = 0, clean = false }
+review = "{base}-review-{n}.md"
+answer = "{base}-answer-{n}.md"
+post = "post-{cycle}"
+
+[invoke.review]
+argv = ["reviewer"]
+verdicts = ["PASS", "FAIL"]
+verdict = ["/verdict"]
+timeout = 570
+
+[[on.Stop]]
+guard = "cycle.due and cycle.n <= cycle.limit"
+invoke = "review"
+
+[[on.Stop]]
+guard = "review.ok"
+assign = { phase = "{{ cycle.id }}", n = "{{ review.n }}", clean = "{{ review.verdict == 'PASS' }}" }
+
+[[on.Stop]]
+guard = "review.ok and cycle.exit"
+advance = true
+message = "Next: {{ cycle.next }}."
+allow = true
+
+[[on.Stop]]
+guard = "review.ok"
+assign = { next_phase = "{{ cycle.post }}" }
+block = "Answer {{ review.file }}."
+
+[[on.Stop]]
+guard = "cycle.due"
+message = "The limit is reached."
+allow = true
+
+[commands]
+skip = { about = "Skip it", guard = "not free", else = "Nothing is due.", advance = true }
+"#;
+
+#[test]
+fn small_charts_have_no_finding_and_each_fault_is_found() {
+    let text = include_str!("../../../tests/charts/small.toml");
+    let mut all: std::collections::BTreeMap<String, Vec<Small>> = toml::from_str(text).unwrap();
+    let all = all.remove("chart").unwrap();
+    assert_eq!(all.len(), 30);
+    let limits = super::Limits::default();
+    let mut wrong = String::new();
+    for Small { about, text, edit: (from, to), finds: (code, part, nth) } in all {
+        let (next, more) = match text.contains("[cycles.") {
+            true => ("next = \"next_phase\"\n", REVIEWS.replace("[context]", "")),
+            false => ("", String::new()),
+        };
+        let common = match next {
+            "" => COMMON.to_owned(),
+            _ => COMMON.replace(
+                "[context.phase]\ntype = \"phase\"\n",
+                "[context]\nphase = { type = \"phase\" }",
+            ),
+        };
+        let head = "id = \"small\"\nstate = \"phase\"\ntemplates = []\n";
+        let chart = format!("{head}{next}{text}{common}{more}");
+        let found = |chart: &str| {
+            let none = |_: &[String]| Templates::folders(Vec::new());
+            let flaws = crate::lint::run("small.toml", chart, none, Some(&limits)).flaws;
+            let place = |flaw: &crate::diagnostic::flaw::Flaw| {
+                (flaw.code.as_str().to_owned(), flaw.position(chart).0, flaw.message.clone())
+            };
+            flaws.iter().map(place).collect::<Vec<_>>()
+        };
+        let right = found(&chart);
+        if !right.is_empty() {
+            wrong += &format!("{about}: {right:?}\n");
+        }
+        assert!(chart.contains(&from), "{about}");
+        let edited = chart.replacen(&from, &to, 1);
+        let mut lines = edited.lines().zip(1..).filter(|(line, _)| line.contains(&part));
+        let (_, line) = lines.nth(nth - 1).unwrap();
+        let after = found(&edited);
+        if !matches!(&after[..], [(found, at, _)] if *found == code && *at == line) {
+            wrong += &format!("{about}, edited: {code} at {line}, not {after:?}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
 #[test]
 #[ignore = "probe"]
 fn probe() {

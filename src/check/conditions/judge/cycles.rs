@@ -63,7 +63,8 @@ impl Judge<'_> {
     /// Returns whether a review of the cycle runs that counts.
     fn is_review(&self, bounded: &Bounded<'_>, step: &Step) -> bool {
         let review = self.search.done(step).review.as_ref();
-        review.is_some_and(|(at, outcome)| *at == bounded.at && matches!(outcome, Outcome::Ran(_)))
+        review
+            .is_some_and(|(at, outcome, _)| *at == bounded.at && matches!(outcome, Outcome::Ran(_)))
     }
 
     /// Returns for a step from one start of a cycle to the next whether it is a review; none for one that is beyond: the
@@ -121,22 +122,17 @@ impl Judge<'_> {
 
     /// Says how many reviews there are at most.
     fn bound(&self) -> String {
-        let mut limits: Vec<(&String, Vec<&str>)> = Vec::new();
-        for (id, cycle) in &self.chart.cycles {
-            match limits.iter_mut().find(|(limit, _)| **limit == cycle.limit) {
-                Some((_, cycles)) => cycles.push(id),
-                None => limits.push((&cycle.limit, vec![id])),
-            }
-        }
-        let limits = limits.iter().map(|(limit, cycles)| {
-            format!("{limit} reviews that count each time that {} starts", cycles.join(", "))
-        });
+        let limits: BTreeSet<&str> =
+            self.chart.cycles.values().map(|cycle| cycle.limit.as_str()).collect();
+        let limits: Vec<&str> = limits.into_iter().collect();
         let price = self.chart.budget.review.as_ref();
         let price = price.and_then(|text| single_expression(&text.0));
         let price = price.map_or_else(String::new, |price| {
             format!("; each costs at most {price} dollars, if the reviewer keeps to that")
         });
-        let limits: Vec<String> = limits.collect();
-        format!("at most {}, unless the user sets that anew{price}", limits.join("; at most "))
+        format!(
+            "at most {} reviews that count each time that a cycle starts, unless the user sets that anew{price}",
+            limits.join(" or ")
+        )
     }
 }

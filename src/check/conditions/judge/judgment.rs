@@ -2,11 +2,12 @@
 
 use crate::chart::Chart;
 use crate::check::conditions::facts::Facts;
-use crate::check::conditions::graph::{Graph, Way};
+use crate::check::conditions::graph::{Graph, Lost, Way};
 use crate::check::conditions::report::{Finding, tell};
-use crate::check::conditions::search::{Search, Step};
+use crate::check::conditions::search::{Actor, Search, Step};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::{Segment, at, steps};
+use crate::engine::event::Trigger;
 
 /// What the judges look at.
 pub(super) struct Judge<'s> {
@@ -47,14 +48,49 @@ impl Judge<'_> {
         findings
     }
 
+    /// Judges whether a final phase stays within reach: nothing where the chart has none.
+    pub(super) fn ends(&self) -> Option<Finding> {
+        let (chart, search) = (self.chart, self.search);
+        let is_final = |state: usize| chart.is_final(search.phase(state));
+        if !chart.phases.keys().any(|name| chart.is_final(name)) {
+            let message = "the chart has review cycles, but no final phase".to_owned();
+            let has_cycles = !chart.cycles.is_empty();
+            return has_cycles.then(|| absent(Code::NoFinal, message, at!["phases"]));
+        }
+        if search.cut.is_some() {
+            return None;
+        }
+        let goals: Vec<bool> = (0..search.states.len()).map(is_final).collect();
+        let Lost { state, is_stuck, given, way } = self.graph.lost(&goals)?;
+        let phase = search.phase(state);
+        let (code, message) = match is_stuck {
+            true => (Code::DeadEnd, format!("in the phase `{phase}` nothing leads on")),
+            false => {
+                let message = format!("from the phase `{phase}` no final phase can be reached");
+                (Code::FinalOutOfReach, message)
+            }
+        };
+        let message = message + &self.with(&given);
+        let path = at!["phases", key_of_phase(chart, phase)].to_vec();
+        Some(self.found(code, message, path, &way))
+    }
+
+    /// Says with which settings: `, with config.limit < 2`.
+    pub(super) fn with(&self, given: &Facts) -> String {
+        let terms = &self.search.decider.program.terms;
+        let words: Vec<String> =
+            given.iter().map(|(term, fact)| fact.in_words(terms, *term)).collect();
+        match words.is_empty() {
+            true => String::new(),
+            false => format!(", where {}", words.join(" and ")),
+        }
+    }
+
     /// Returns whether an event of the host beside a stop, in the midst of a turn, lets the agent go on.
     pub(super) fn is_aside(&self, step: &Step) -> bool {
-        use crate::engine::event::Trigger;
-        let trigger = &self.search.events[step.event].0;
-        let is_event = matches!(trigger, Trigger::Hook(name) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
-        is_event
-            && self.search.actor(step) == crate::check::conditions::search::Actor::Host
-            && !self.search.done(step).blocks
+        let (trigger, actor) = &self.search.events[step.event];
+        let is_turn = matches!(trigger, Trigger::Hook(name) if matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
+        *actor == Actor::Host && !is_turn && !self.search.done(step).blocks
     }
 }
 

@@ -3,7 +3,6 @@
 mod blocks;
 mod coverage;
 mod cycles;
-mod ends;
 mod judgment;
 mod properties;
 

@@ -118,7 +118,7 @@ impl Judge<'_> {
         }
         let gives_none = |step: &Step| {
             let review = self.search.done(step).review.as_ref();
-            review.is_some_and(|(_, outcome)| !matches!(outcome, Outcome::Ran(Some(_))))
+            review.is_some_and(|(_, outcome, _)| !matches!(outcome, Outcome::Ran(Some(_))))
         };
         let way = self.graph.endless(|step| {
             let avoids = goes_on(step) && is_open[step.from] && is_open[step.to];
