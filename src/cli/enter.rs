@@ -155,7 +155,7 @@ fn sequence<'c>(chart: &'c Chart, name: &'c str) -> Vec<&'c str> {
 }
 
 /// Returns what reads the command lines of scenarios: `taskie enter …` and the commands of the chart.
-pub(super) fn typist(chart: &Arc<Chart>) -> Arc<Typist> {
+pub(crate) fn typist(chart: &Arc<Chart>) -> Arc<Typist> {
     let chart = Arc::clone(chart);
     Arc::new(move |line: &str, stdin: &str| events(&chart, line, stdin))
 }

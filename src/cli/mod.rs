@@ -7,7 +7,7 @@ mod config;
 mod demo;
 mod diagram;
 mod doctor;
-mod enter;
+pub(crate) mod enter;
 mod error;
 mod findings;
 mod grammar;

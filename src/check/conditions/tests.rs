@@ -16,14 +16,21 @@ use super::term::{SOME, Term};
 use crate::chart::choice::CHARTS;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, RowShape, load};
+use crate::cli::enter::typist;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step};
+use crate::engine::decision::{Answer, Ended, FailedGate, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::possible_world::{Disk, PossibleWorld, event};
 use crate::engine::world::World;
 use crate::expr::templates::Templates;
 use crate::reviewer::finding::Found;
+use crate::scenario::failure::Failure;
+use crate::scenario::instance::PlayedInstance;
+use crate::scenario::player::Player;
+use crate::scenario::script::{ScenarioStep, Script};
+use crate::scenario::stage::{ScriptedAnswer, Stage, State};
+use crate::store::journal::DecisionLine;
 
 /// Numbers at random, the same for the same seed.
 struct Random(u64);
@@ -162,31 +169,53 @@ fn abstracted(decider: &mut Decider, at: usize, value: &Json) -> Term {
     }
 }
 
-/// Returns why a way is not what was decided.
-fn differs(decider: &mut Decider, done: &Done, decision: &Decision) -> Option<String> {
+/// Returns why a way is not what was decided: other rules fire, or a field has another value afterwards.
+fn differs(
+    decider: &mut Decider,
+    done: &Done,
+    real: &[&str],
+    before: &Context,
+    after: &Context,
+) -> Option<String> {
     let fired: Vec<&str> =
         done.fired.iter().map(|place| decider.places[*place as usize].as_str()).collect();
-    let real: Vec<&str> = decision.fired.iter().map(|fired| fired.place.as_str()).collect();
     if fired != real {
         return Some(format!("fires {fired:?}, not {real:?}"));
     }
     let chart = Arc::clone(&decider.program.chart);
-    let assigned: Vec<usize> = done.assigned.iter().map(|(at, _)| *at).collect();
-    let mut patched: Vec<usize> =
-        decision.patch.keys().filter_map(|name| chart.context.get_index_of(name)).collect();
-    patched.sort_unstable();
-    if assigned != patched {
-        return Some(format!("assigns {assigned:?}, not {patched:?}"));
-    }
-    done.assigned.iter().find_map(|(at, term)| {
-        let (name, field) = chart.context.get_index(*at).unwrap();
-        let real = &decision.patch[name];
-        let expected = abstracted(decider, *at, real);
+    chart.context.iter().enumerate().find_map(|(at, (name, field))| {
+        let (before, real) = (&before[name], &after[name]);
+        let assigned = done.assigned.iter().find(|(field, _)| *field == at);
+        let term = assigned.map_or_else(|| abstracted(decider, at, before), |(_, term)| *term);
+        let expected = abstracted(decider, at, real);
         let is_tried = |number: i64| decider.program.numbers.tried(field).contains(&number);
         let is_beyond = real.as_i64().is_some_and(|number| !is_tried(number));
-        (*term != expected && !is_beyond)
-            .then(|| format!("{name} becomes {}, not {real}", decider.program.terms.text(*term)))
+        (term != expected && !is_beyond)
+            .then(|| format!("{name} becomes {}, not {real}", decider.program.terms.text(term)))
     })
+}
+
+/// Asserts that what was decided is one of the ways of an event.
+fn assert_is_a_way(
+    decider: &mut Decider,
+    trigger: &Trigger,
+    (before, started): (&Context, bool),
+    fired: &[&str],
+    after: &Context,
+) {
+    let fields: Vec<Term> =
+        before.values().enumerate().map(|(at, value)| abstracted(decider, at, value)).collect();
+    let (ways, _) = decider.ways(trigger, Course::new(&Rc::new(fields), started));
+    let why: Vec<String> = ways
+        .iter()
+        .map(|(done, _)| differs(decider, done, fired, before, after).unwrap_or_default())
+        .collect();
+    assert!(
+        why.iter().any(String::is_empty),
+        "{}: no way of {trigger} in {before:?} is what was decided: {fired:?} {after:?}\n{}",
+        decider.program.chart.id,
+        why.join("\n")
+    );
 }
 
 /// Walks through a chart, and compares each step.
@@ -214,27 +243,11 @@ fn walk(chart: &Arc<Chart>, seed: u64, steps: usize) -> usize {
         if matches!(decision.answer, Answer::Refuse(_)) || decision.is_set_aside() {
             continue;
         }
-        let fields: Vec<Term> = context
-            .values()
-            .enumerate()
-            .map(|(at, value)| abstracted(&mut decider, at, value))
-            .collect();
-        let (ways, _) = decider.ways(&event.trigger, Course::new(&Rc::new(fields), started));
-        let why: Vec<String> = ways
-            .iter()
-            .map(|(done, _)| differs(&mut decider, done, &decision).unwrap_or_default())
-            .collect();
-        assert!(
-            why.iter().any(String::is_empty),
-            "{}: no way of {} in {context:?} is what was decided: {:?} {:?}\n{}",
-            chart.id,
-            event.trigger,
-            decision.fired,
-            decision.patch,
-            why.join("\n")
-        );
-        compared += 1;
+        let fired: Vec<&str> = decision.fired.iter().map(|fired| fired.place.as_str()).collect();
+        let before = context.clone();
         context.extend(decision.patch.clone());
+        assert_is_a_way(&mut decider, &event.trigger, (&before, started), &fired, &context);
+        compared += 1;
         started |= !decision.patch.is_empty();
         is_active = matches!(decision.answer, Answer::Block(_));
         if chart.is_final(context[&chart.state].as_str().unwrap_or_default()) {
@@ -266,6 +279,102 @@ fn each_step_of_a_walk_is_a_way_over_terms() {
     for chart in &charts {
         let compared: usize = (1..4).map(|seed| walk(chart, seed, 60)).sum();
         assert!(compared > 40, "{}: {compared}", chart.id);
+    }
+}
+
+/// A stage in memory on which each step is compared.
+struct Compared {
+    instance: PlayedInstance,
+    decider: Decider,
+    count: usize,
+}
+
+impl Compared {
+    fn compare(&mut self, before: (Context, bool), lines: &[DecisionLine]) {
+        let (mut before, mut started) = before;
+        for line in lines.iter().filter(|line| line.answer != "refuse") {
+            let (verb, rest) = line.event.split_once(' ').unwrap_or(("", &line.event));
+            let trigger = match verb {
+                "enter" => Trigger::Enter { phase: rest.to_owned(), force: false },
+                "run" => Trigger::Command(rest.to_owned()),
+                _ => Trigger::Hook(rest.to_owned()),
+            };
+            let fired = line.rules.iter().filter(|rule| rule.fired);
+            let fired: Vec<&str> = fired.map(|rule| rule.rule.as_str()).collect();
+            let mut after = before.clone();
+            let changed = line.changed.iter();
+            after.extend(changed.map(|(name, [_, value])| (name.clone(), value.clone())));
+            assert_is_a_way(&mut self.decider, &trigger, (&before, started), &fired, &after);
+            self.count += 1;
+            (before, started) = (after, true);
+        }
+    }
+
+    fn now(&self) -> (Context, bool) {
+        (self.instance.context.clone(), self.instance.started)
+    }
+}
+
+impl Stage for Compared {
+    fn begin_turn(&mut self) {
+        self.instance.begin_turn();
+    }
+
+    fn arrange(&mut self, step: &ScenarioStep) -> Result<(), Failure> {
+        self.instance.arrange(step)
+    }
+
+    fn read(&self, name: &str) -> Result<String, Failure> {
+        self.instance.read(name)
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        self.instance.write(name, text)
+    }
+
+    fn remove(&mut self, name: &str) -> Result<(), Failure> {
+        self.instance.remove(name)
+    }
+
+    fn run(&mut self, line: &str, step: &ScenarioStep) -> Result<(), Failure> {
+        let before = self.now();
+        let ran = self.instance.run(line, step);
+        self.compare(before, &self.instance.decisions());
+        ran
+    }
+
+    fn send(&mut self, event: &str, step: &ScenarioStep) -> Result<ScriptedAnswer, Failure> {
+        let before = self.now();
+        let answer = self.instance.send(event, step)?;
+        self.compare(before, answer.decision.as_slice());
+        Ok(answer)
+    }
+
+    fn state(&self) -> State {
+        self.instance.state()
+    }
+
+    fn decisions(&self) -> Vec<DecisionLine> {
+        self.instance.decisions()
+    }
+}
+
+#[test]
+fn each_step_of_a_scenario_is_a_way_over_terms() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    for chart in CHARTS.iter() {
+        let stories = walkdir::WalkDir::new(root.join("tests/stories").join(chart.id));
+        let files = stories.into_iter().flatten().map(|entry| entry.into_path());
+        let demo = (chart.id == "taskie").then(|| root.join("examples/demo.toml"));
+        let chart = chart.load().unwrap();
+        for file in files.chain(demo).filter(|path| path.is_file()) {
+            let script = Script::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+            let instance = PlayedInstance::of(&chart, typist(&chart), &script).unwrap();
+            let stage = Compared { instance, decider: Decider::of(&chart), count: 0 };
+            let mut player = Player::new(&chart, stage);
+            player.play(&script, |_| {}).unwrap();
+            assert!(player.stage.count > 0, "{}", file.display());
+        }
     }
 }
 
@@ -404,37 +513,4 @@ fn small_charts_have_no_finding_and_each_fault_is_found() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-}
-
-#[test]
-#[ignore = "probe"]
-fn probe() {
-    for path in std::env::var("CHARTS").unwrap().split(' ') {
-        let text = std::fs::read_to_string(path).unwrap();
-        let beside = std::path::Path::new(path).parent().unwrap().to_owned();
-        let templates = |folders: &[String]| {
-            Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
-        };
-        let before = std::time::Instant::now();
-        let checked = crate::lint::run(path, &text, templates, Some(&super::Limits::default()));
-        println!(
-            "{path}: {:?} {:?}",
-            before.elapsed(),
-            checked.explored.as_ref().map(|it| (
-                it.states,
-                it.transitions,
-                it.cut.clone(),
-                it.bound.clone()
-            ))
-        );
-        for flaw in &checked.flaws {
-            println!(
-                "  {:?}: {}: {}\n     {}",
-                flaw.position(&checked.text),
-                flaw.code,
-                flaw.message,
-                flaw.note.clone().unwrap_or_default()
-            );
-        }
-    }
 }
