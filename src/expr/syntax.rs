@@ -148,7 +148,7 @@ pub fn value_of_arg<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
 }
 
 /// Returns the expressions of which another one directly consists.
-pub fn parts<'e, 'a>(expr: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
+fn parts<'e, 'a>(expr: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
     let with_args = |first: Option<&'e Expr<'a>>, args: &'e [CallArg<'a>]| {
         first.into_iter().chain(args.iter().map(value_of_arg)).collect()
     };
@@ -179,11 +179,33 @@ pub fn parts<'e, 'a>(expr: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
     }
 }
 
-/// Visits the outermost expressions of a text, each with its statement, in their order. Returns whether these are all:
-/// blocks that are kept, inherited or called are not looked into.
-pub fn expressions<'a>(stmt: &Stmt<'a>, visit: &mut dyn FnMut(&Expr<'a>, &Stmt<'a>)) -> bool {
-    let (exprs, bodies): (Vec<&Expr<'a>>, Vec<&[Stmt<'a>]>) = match stmt {
-        Stmt::EmitRaw(_) => return true,
+/// Returns the dotted names in what is sliced: minijinja leaves them out of its own list of names. They may be variables of
+/// the text.
+pub(super) fn sliced(source: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Ok(expr) = parse_expr(source) {
+        sliced_in(&expr, &mut names);
+    } else if let Ok(text) = parse_text(source, "") {
+        sliced_in_text(&text, &mut names);
+    }
+    names
+}
+
+fn sliced_in(expr: &Expr<'_>, names: &mut Vec<String>) {
+    fn add(expr: &Expr<'_>, names: &mut Vec<String>) {
+        match dotted(expr) {
+            Some(name) => names.push(name),
+            None => parts(expr).into_iter().for_each(|part| add(part, names)),
+        }
+    }
+    if let Expr::Slice(slice) = expr {
+        add(&slice.expr, names);
+    }
+    parts(expr).into_iter().for_each(|part| sliced_in(part, names));
+}
+
+fn sliced_in_text(stmt: &Stmt<'_>, names: &mut Vec<String>) {
+    let (exprs, bodies): (Vec<&Expr<'_>>, Vec<&[Stmt<'_>]>) = match stmt {
         Stmt::Template(template) => (Vec::new(), vec![&template.children]),
         Stmt::EmitExpr(emit) => (vec![&emit.expr], Vec::new()),
         Stmt::ForLoop(each) => (
@@ -195,43 +217,12 @@ pub fn expressions<'a>(stmt: &Stmt<'a>, visit: &mut dyn FnMut(&Expr<'a>, &Stmt<'
             (with.assignments.iter().map(|(_, value)| value).collect(), vec![&with.body])
         }
         Stmt::Set(set) => (vec![&set.expr], Vec::new()),
+        Stmt::SetBlock(set) => (Vec::new(), vec![&set.body]),
         Stmt::Include(include) => (vec![&include.name], Vec::new()),
-        _ => return false,
+        _ => return,
     };
-    exprs.into_iter().for_each(|expr| visit(expr, stmt));
-    let mut children = bodies.into_iter().flatten();
-    children.all(|stmt| expressions(stmt, visit))
-}
-
-/// Visits each expression in an expression or a text, also those within others.
-fn each_expr(source: &str, visit: &mut dyn FnMut(&Expr<'_>)) {
-    fn within(expr: &Expr<'_>, visit: &mut dyn FnMut(&Expr<'_>)) {
-        visit(expr);
-        parts(expr).into_iter().for_each(|part| within(part, visit));
-    }
-    if let Ok(expr) = parse_expr(source) {
-        within(&expr, visit);
-    } else if let Ok(text) = parse_text(source, "") {
-        expressions(&text, &mut |expr, _| within(expr, visit));
-    }
-}
-
-/// Returns the dotted names in what is sliced: minijinja leaves them out of its own list of names. They may be variables of
-/// the text.
-pub(super) fn sliced(source: &str) -> Vec<String> {
-    fn add(expr: &Expr<'_>, names: &mut Vec<String>) {
-        match dotted(expr) {
-            Some(name) => names.push(name),
-            None => parts(expr).into_iter().for_each(|part| add(part, names)),
-        }
-    }
-    let mut names = Vec::new();
-    each_expr(source, &mut |expr| {
-        if let Expr::Slice(slice) = expr {
-            add(&slice.expr, &mut names);
-        }
-    });
-    names
+    exprs.into_iter().for_each(|expr| sliced_in(expr, names));
+    bodies.into_iter().flatten().for_each(|stmt| sliced_in_text(stmt, names));
 }
 
 #[cfg(test)]

@@ -92,26 +92,6 @@ impl Type {
         }
     }
 
-    /// Returns the type of the items of a list.
-    pub fn item(self) -> Self {
-        match self {
-            Self::List(item) => *item,
-            _ => Self::Any,
-        }
-    }
-
-    /// Returns whether each value of this type is one of the other.
-    pub fn is_within(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Any, _) => false,
-            (Self::Optional(inner), Self::Optional(_)) => inner.is_within(other),
-            (Self::None, Self::Optional(_)) | (Self::Word(_), Self::Text) => true,
-            (_, Self::Optional(inner)) => self.is_within(inner),
-            (Self::Word(words), Self::Word(others)) => words.is_subset(others),
-            _ => self == other,
-        }
-    }
-
     /// Returns whether a value of one type can equal one of the other.
     pub fn can_equal(&self, other: &Self) -> bool {
         match (self, other) {

@@ -102,20 +102,18 @@ impl Decider {
         let mut open = vec![(begin, Vec::new())];
         for part in 0..=rules.len() {
             let rule = part.checked_sub(1).map(|index| (index, &rules[index]));
-            let place = match (rule, trigger) {
-                (Some((index, _)), _) => format!("on.{list}[{index}]"),
-                (None, Trigger::Enter { phase, .. }) => format!("phases.{phase}"),
-                (None, other) => format!("commands.{other}"),
-            };
-            let guard = match (rule, trigger) {
-                (Some((_, rule)), _) => rule.guard.as_ref(),
-                (None, Trigger::Enter { phase, .. }) => chart.phases[phase].phase.guard.as_ref(),
-                (None, Trigger::Command(name)) => chart.commands[name].rule.guard.as_ref(),
-                (None, Trigger::Hook(_)) => None,
-            };
-            let it = match (rule, trigger) {
-                (None, Trigger::Enter { phase, .. }) => Some(phase.as_str()),
-                _ => None,
+            let (place, guard, it) = match (rule, trigger) {
+                (Some((index, rule)), _) => {
+                    (format!("on.{list}[{index}]"), rule.guard.as_ref(), None)
+                }
+                (None, Trigger::Enter { phase, .. }) => {
+                    let guard = chart.phases[phase].phase.guard.as_ref();
+                    (format!("phases.{phase}"), guard, Some(phase.as_str()))
+                }
+                (None, Trigger::Command(name)) => {
+                    (format!("commands.{name}"), chart.commands[name].rule.guard.as_ref(), None)
+                }
+                (None, Trigger::Hook(_)) => (String::new(), None, None),
             };
             let guard = guard.map(|guard| self.program.expr(&guard.0, it));
             let mut further = Vec::new();

@@ -176,11 +176,10 @@ impl Fact {
     /// Says what is known of a term: "`config.limit` is 2".
     pub(super) fn in_words(&self, terms: &super::term::Terms, term: Term) -> String {
         use super::term::Node;
-        let name = match &*terms.node(term) {
-            Node::Size(of) => terms.text(*of),
-            _ => terms.text(term),
+        let (name, is_size) = match &*terms.node(term) {
+            Node::Size(of) => (terms.text(*of), true),
+            _ => (terms.text(term), false),
         };
-        let is_size = matches!(&*terms.node(term), Node::Size(_));
         match (self.is, self.least, self.most) {
             _ if self.none == Some(true) => format!("`{name}` is none"),
             (Some(value), ..) => format!("`{name}` is {}", terms.text(value)),

@@ -1,6 +1,5 @@
 //! How far a chart is followed: states, time, and Ctrl-C.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -37,35 +36,19 @@ impl Default for Limits {
 pub(super) struct Clock {
     end: Option<Instant>,
     stop: Arc<AtomicBool>,
-    asked: Cell<u32>,
-    why: Cell<Option<&'static str>>,
 }
-
-/// How many questions pass between two looks at the clock.
-const OFTEN: u32 = 32;
 
 impl Clock {
     pub(super) fn of(limits: &Limits) -> Self {
-        Self {
-            end: Instant::now().checked_add(limits.time),
-            stop: Arc::clone(&limits.stop),
-            asked: Cell::default(),
-            why: Cell::default(),
-        }
+        Self { end: Instant::now().checked_add(limits.time), stop: Arc::clone(&limits.stop) }
     }
 
     /// Returns why the work ends here, if it does.
     pub(super) fn is_up(&self) -> Option<&'static str> {
-        let asked = self.asked.get();
-        self.asked.set(asked.wrapping_add(1));
-        if self.why.get().is_none() && self.stop.load(Ordering::Relaxed) {
-            self.why.set(Some("interrupted"));
-        } else if self.why.get().is_none()
-            && asked.is_multiple_of(OFTEN)
-            && self.end.is_some_and(|end| Instant::now() >= end)
-        {
-            self.why.set(Some("the time was up (--max-seconds)"));
+        if self.stop.load(Ordering::Relaxed) {
+            return Some("interrupted");
         }
-        self.why.get()
+        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
+        is_late.then_some("the time was up (--max-seconds)")
     }
 }

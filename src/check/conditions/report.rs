@@ -84,10 +84,7 @@ fn told(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
         Trigger::Hook(name) => name.clone(),
         Trigger::Enter { .. } | Trigger::Command(_) => format!("`taskie {event}`"),
     };
-    let conditions = conditions(search, asked);
-    if !conditions.is_empty() {
-        text.push_str(&format!(", where {conditions}"));
-    }
+    text.push_str(&conditions(search, asked));
     if let Some((cycle, outcome, _)) = &done.review {
         let cycle = &search.chart.cycles[*cycle].id;
         let end = match outcome {
@@ -125,14 +122,15 @@ fn name(chart: &Chart, place: &str, named: &mut HashSet<String>) -> String {
     about.map_or_else(|| place.to_owned(), |about| format!("{place} ({about})"))
 }
 
-/// Returns what was asked, in words: "`open`, `lines < 3`".
+/// Returns what was asked, in words: ", where `open`, `lines < 3`".
 pub(super) fn conditions(search: &Search, asked: &[(Term, bool)]) -> String {
     let terms = &search.decider.program.terms;
     let asked = asked.iter().map(|(term, is_so)| match is_so {
         true => format!("`{}`", terms.text(*term)),
         false => format!("`{}`", terms.negated(*term)),
     });
-    asked.collect::<Vec<_>>().join(", ")
+    let asked = asked.collect::<Vec<_>>().join(", ");
+    if asked.is_empty() { asked } else { format!(", where {asked}") }
 }
 
 fn shown(search: &Search, value: Term) -> String {

@@ -82,10 +82,4 @@ impl Scope for ChartNames<'_> {
         let names = self.chart.templates.names();
         names.into_iter().filter(|name| name.starts_with(start) && name.ends_with(end)).collect()
     }
-
-    fn meaning(&self, name: &str) -> Option<String> {
-        let is_field = self.chart.context.contains_key(name);
-        let expr = self.chart.lets.get(name).filter(|_| !is_field)?;
-        Some(expr.0.clone())
-    }
 }

@@ -6,7 +6,7 @@
 
 mod filters;
 mod operators;
-pub mod statements;
+mod statements;
 
 use std::ops::Range;
 
@@ -36,11 +36,6 @@ pub trait Scope {
 
     /// Returns the templates that a name built from this literal start and end can mean.
     fn templates_like(&self, start: &str, end: &str) -> Vec<String>;
-
-    /// Returns the expression that a name stands for.
-    fn meaning(&self, _name: &str) -> Option<String> {
-        None
-    }
 }
 
 /// One thing that is wrong.
@@ -414,9 +409,10 @@ impl<'s> Infer<'s> {
         Type::Integer
     }
 
-    fn args(&mut self, args: &[CallArg<'_>]) -> Vec<Type> {
-        let args = args.iter().map(value_of_arg);
-        args.map(|arg| self.expr(arg)).collect()
+    fn args(&mut self, args: &[CallArg<'_>]) {
+        for arg in args {
+            self.expr(value_of_arg(arg));
+        }
     }
 }
 

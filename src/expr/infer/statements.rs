@@ -199,7 +199,7 @@ impl Infer<'_> {
 }
 
 /// Returns the type of `loop`. Of what is not named here, nothing is known.
-pub fn of_loop() -> Type {
+fn of_loop() -> Type {
     let any = |name| (name, Type::Any);
     let others = ["length", "revindex", "revindex0", "previtem", "nextitem"];
     let flags = ["first", "last"].map(|name| (name, Type::Boolean));

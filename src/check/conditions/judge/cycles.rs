@@ -28,23 +28,14 @@ struct Bounded<'c> {
 impl Judge<'_> {
     /// Judges each cycle, and says how many reviews there are where all are bounded.
     pub(super) fn cycles(&self, findings: &mut Vec<Finding>) -> Option<String> {
-        let mut is_bounded = !self.chart.cycles.is_empty();
-        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+        let known = findings.len();
+        for (at, (_, cycle)) in self.chart.cycles.iter().enumerate() {
             let fields = [&cycle.limit, &cycle.count].map(|it| self.chart.context.get_index_of(it));
-            let finding = match fields {
-                [Some(limit), Some(count)] => {
-                    let have_begun = self.begun(at, count);
-                    self.cycle(&Bounded { at, cycle, limit, count, have_begun })
-                }
-                _ => {
-                    let message = format!("the cycle `{id}` counts or bounds nothing");
-                    Some(absent(Code::CycleUnbounded, message, at!["cycles", id]))
-                }
-            };
-            is_bounded &= finding.is_none();
-            findings.extend(finding);
+            let [Some(limit), Some(count)] = fields else { continue };
+            let have_begun = self.begun(at, count);
+            findings.extend(self.cycle(&Bounded { at, cycle, limit, count, have_begun }));
         }
-        is_bounded.then(|| self.bound())
+        (known == findings.len() && !self.chart.cycles.is_empty()).then(|| self.bound())
     }
 
     /// Returns in which states a cycle has had a review.

@@ -95,10 +95,7 @@ impl Judge<'_> {
         });
         let (asked, way) = found.next()?;
         let holds = if claim.key == "never" { "can hold here" } else { "need not hold here" };
-        let conditions = match conditions(self.search, asked).as_str() {
-            "" => String::new(),
-            conditions => format!(", where {conditions}"),
-        };
+        let conditions = conditions(self.search, asked);
         Some((format!("`{}` {holds}{conditions}", claim.expr), way))
     }
 
