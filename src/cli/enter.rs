@@ -14,14 +14,17 @@ use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::choice::OWN;
 use crate::chart::model::FieldType;
+use crate::diagnostic::quote::quoted;
 use crate::engine::context::ends_pause;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
 use crate::hash::IndexMap;
+use crate::host::hosts;
 use crate::project::state_file::Reading;
 use crate::run::asked::{of_command, seeing_stop, typed_at};
+use crate::run::call::UserCall;
 use crate::run::perform::{check, foresee, obstacle_at_stop, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -195,6 +198,16 @@ fn stdin(name: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
+/// Returns the command line of this process as the user can type it anywhere in the project.
+fn typed(place: &Place) -> String {
+    let words = std::env::args().skip(1).map(|word| quoted(&word));
+    let mut words: Vec<String> = std::iter::once("taskie".to_owned()).chain(words).collect();
+    if !words.iter().any(|word| *word == format!("--{}", place.chart.scope.noun)) {
+        words.push(place.option());
+    }
+    words.join(" ")
+}
+
 /// Carries out one transition, or only checks whether it is possible. If it does not apply and `is_first`, nothing
 /// has been written.
 fn transition(
@@ -214,6 +227,16 @@ fn transition(
             "run the command of that chart: with its `--chart`, or without one".to_owned(),
         ));
     }
+    let is_agents = matches!(event.trigger, Trigger::Command(_)) && hosts::around().is_some();
+    if is_agents && let Ok(would) = check(place, event) {
+        let is_looser = |(name, value): &(&String, &Json)| {
+            chart.context[*name].is_looser(value, would.before.get(*name).unwrap_or(&Json::Null))
+        };
+        if let Some((name, _)) = would.decision.patch.iter().find(is_looser) {
+            refuse_agents(&format!("loosen `{name}`"), &typed(place))?;
+        }
+    }
+    let news = place.left().kept.news;
     let done = if is_check { check(place, event) } else { perform(place, event) };
     // What a rule says of a state that cannot be used is about the defaults.
     let done = done.and_then(|performed| match &place.snapshot().state {
@@ -241,6 +264,10 @@ fn transition(
                 false => help,
             },
         ));
+    }
+    let now = place.left().kept.news;
+    for news in now.iter().filter(|text| is_agents && !news.contains(text)) {
+        warn(&UserCall::tell(place, event, news));
     }
     let decision = &performed.decision;
     let (noun, name) = (&chart.scope.noun, &place.instance.name);

@@ -36,7 +36,7 @@ pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
     }
     Err(CliError::with_help(
         format!("an agent's session cannot {what} for the user"),
-        format!("run `{command}` in a terminal of your own"),
+        format!("in a terminal of your own: `{command}`"),
     ))
 }
 

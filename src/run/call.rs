@@ -91,8 +91,22 @@ impl UserCall {
         })
     }
 
-    /// Starts the commands, and waits for none of them. Returns why some could not be started.
+    /// Calls the user for what an agent has just done in their place. Returns why a command could not be started.
+    pub(crate) fn tell(place: &Place, event: &Event, news: &str) -> Vec<String> {
+        let call = Self::new(place, news, &next(place, event, false).unwrap_or_default());
+        call.map(|call| call.launch()).unwrap_or_default()
+    }
+
+    /// Starts the commands, and notes that. Returns why some could not be started.
     pub(crate) fn start(self) -> Vec<String> {
+        let failed = self.launch();
+        // If this process is killed before, the next stop calls.
+        let _ = CALL.note(&self.store, &self.instance, &self.state, Some(&self.reason));
+        failed
+    }
+
+    /// Starts the commands, and waits for none of them.
+    fn launch(&self) -> Vec<String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let start = |line: &String| {
             let words = command_line::words(line)?;
@@ -109,11 +123,7 @@ impl UserCall {
             let why = start(line).err()?;
             Some(format!("`{line}`, which would call you, was not started: {why}"))
         });
-        let failed = failed.collect();
-        // If this process is killed before, the next stop calls.
-        let (store, state) = (&self.store, &self.state);
-        let _ = CALL.note(store, &self.instance, state, Some(&self.reason));
-        failed
+        failed.collect()
     }
 }
 

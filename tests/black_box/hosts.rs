@@ -319,7 +319,7 @@ fn no_agent_agrees_for_the_user() {
     ] {
         let mut trust = project.command(["trust", "--yes"]);
         trust.env(mark, "1");
-        let refused = "taskie: an agent's session cannot agree for the user\n  help: run `taskie trust` in a terminal of your own\n";
+        let refused = "taskie: an agent's session cannot agree for the user\n  help: in a terminal of your own: `taskie trust`\n";
         assert_eq!(Ran::of(trust.output().unwrap()).err(), (1, refused), "{mark}");
     }
     assert_eq!(project.run(&["trust", "--yes"]).code, 0);

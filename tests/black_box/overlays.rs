@@ -69,7 +69,8 @@ fn the_final_review_waits_for_the_user() {
     });
     let project = plan_in(&due, &Reviewer::pass());
     let chart = chart("approval");
-    let waits = "The final review waits for your approval: `taskie approve`.";
+    let waits =
+        "The final review waits for your approval. In a terminal of your own: `taskie approve`.";
     assert_eq!(project.stop_with(&chart).json(), allowed(waits));
     assert!(project.calls().is_empty());
     let chart = chart.to_str().unwrap();
