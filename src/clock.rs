@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 const MINUTE: u64 = 60;
 
+/// Until then, a year has four digits.
+const YEAR_10000: u64 = 253_402_300_800;
+
 /// A moment in time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Moment {
@@ -46,16 +49,16 @@ pub fn now() -> u64 {
     since_1970().as_secs()
 }
 
-/// Returns the current time as the time since 1970.
+/// Returns the current time as the time since 1970, as far as it has a text: a clock can be anywhere.
 pub fn since_1970() -> Duration {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default()
+    since.unwrap_or_default().min(Duration::from_secs(YEAR_10000 - 1))
 }
 
 /// Returns a time in seconds since 1970 in RFC 3339; nothing after the year 9999.
 pub fn rfc3339(seconds: u64) -> String {
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
-    time.filter(|_| seconds < 253_402_300_800)
+    time.filter(|_| seconds < YEAR_10000)
         .map(|time| humantime::format_rfc3339_seconds(time).to_string())
         .unwrap_or_default()
 }

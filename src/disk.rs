@@ -23,6 +23,9 @@ const NEW: &str = ".new-";
 /// A new file that a killed process has left behind is removed when it is this old.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
+/// What is older than this may only look so.
+const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// What a file takes at least on most disks, in bytes.
 const BLOCK: usize = 4096;
 
@@ -208,6 +211,12 @@ pub(crate) fn sync_folder(folder: &Path) {
     }
 }
 
+/// Returns whether something of this age can be removed. A clock that is ahead makes everything old, and nothing that is removed
+/// comes back when it is set right.
+pub(crate) fn is_left(age: Duration, limit: Duration) -> bool {
+    age > limit && age < A_YEAR
+}
+
 /// Removes the files in a folder that are older than `limit` and whose names `is_meant` picks.
 pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -215,7 +224,7 @@ pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) ->
             let modified = entry.metadata().ok()?.modified().ok()?;
             modified.elapsed().ok()
         };
-        if is_meant(&entry.file_name()) && age().is_some_and(|age| age > limit) {
+        if is_meant(&entry.file_name()) && age().is_some_and(|age| is_left(age, limit)) {
             let _ = fs::remove_file(entry.path());
         }
     }

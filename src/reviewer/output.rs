@@ -24,6 +24,9 @@ const REASON_LIMIT: usize = 300;
 /// The HTTP statuses that mean a usage limit or an outage.
 const UNAVAILABLE: [i64; 7] = [408, 429, 500, 502, 503, 504, 529];
 
+/// No review costs a million dollars, in millionths of one.
+const MOST: f64 = 1e12;
+
 /// How many seconds no reviewer starts if none of its texts says when that ends.
 const PAUSE: u64 = 300;
 
@@ -57,12 +60,8 @@ pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)?;
     let cost = dollars * 1e6;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a number that does not fit becomes the nearest that does"
-    )]
-    (cost >= 0.0).then(|| cost.round() as u64)
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
+    (0.0..MOST).contains(&cost).then(|| cost.round() as u64)
 }
 
 /// Returns how many tokens a process says that it used.
@@ -197,8 +196,12 @@ impl<'de> Visitor<'de> for At<'_> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<String, M::Error> {
         let mut found = None;
         while let Some(key) = map.next_key::<Cow<'_, str>>()? {
-            if key == self.0 {
+            if key == self.0 && found.is_none() {
                 found = Some(map.next_value::<&RawValue>()?);
+            } else if key == self.0 {
+                return Err(M::Error::custom(
+                    "it is there twice, so nobody knows which one counts",
+                ));
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -250,6 +253,8 @@ mod tests {
         let cases: &[(&str, Option<u64>, Option<u64>)] = &[
             (r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#, Some(213_457), Some(7)),
             (r#"{"total_cost_usd":0,"usage":{"out":4}}"#, Some(0), Some(4)),
+            (r#"{"total_cost_usd":1e308}"#, None, None),
+            (r#"{"total_cost_usd":1,"total_cost_usd":2}"#, None, None),
             (r#"{"total_cost_usd":-1,"usage":{"in":-1}}"#, None, None),
             (r#"{"total_cost_usd":"much","usage":{"in":1.5}}"#, None, None),
             ("{}", None, None),
@@ -273,6 +278,9 @@ mod tests {
                 Ok(Some("FAIL")),
             ),
             (r#"{"structured_output":{"verdict":"pass"}}"#, Ok(None)),
+            (r#"{"structured_output":{"verdict":"FAIL","verdict":"PASS"}}"#, Ok(None)),
+            (r#"{"structured_output":{"verdict":"PASS"},"structured_output":{}}"#, Ok(None)),
+            (r#"{"result":"{\"verdict\":\"PASS\",\"verdict\":\"PASS\"}"}"#, Ok(None)),
             (r#"{"result":"I think PASS"}"#, Ok(None)),
             (r#"{"is_error":false,"result":{"verdict":"PASS"}}"#, Ok(Some("PASS"))),
             (

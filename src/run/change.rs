@@ -276,7 +276,7 @@ pub(crate) fn sweep(place: &Place) {
     };
     let left: Vec<PathBuf> = (fs::read_dir(&folder).into_iter().flatten().flatten())
         .map(|entry| entry.path())
-        .filter(|dir| last_used(dir).is_some_and(|age| age > FORGOTTEN))
+        .filter(|dir| last_used(dir).is_some_and(|age| disk::is_left(age, FORGOTTEN)))
         .collect();
     if left.is_empty() {
         return;

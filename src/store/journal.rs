@@ -6,13 +6,14 @@
 //! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
-use std::time::SystemTime;
+use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Store, lines, record};
 use crate::chart::Chart;
+use crate::clock;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
@@ -153,7 +154,8 @@ pub(crate) struct GateLine {
 
 /// Returns the current time in the form of the journal.
 pub(crate) fn now() -> String {
-    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+    let time = UNIX_EPOCH + clock::since_1970();
+    humantime::format_rfc3339_millis(time).to_string()
 }
 
 /// Returns the lines about all instances, oldest first.
@@ -224,7 +226,11 @@ impl Journal {
         // A decision has no file, so its line is not a run.
         let mut runs: Vec<PastReview> = lines::read(&self.store, &self.file);
         runs.retain(|run| run.instance == self.instance);
-        newest(runs, |run| Some(run))
+        let mut runs = newest(runs, |run| Some(run));
+        // What a clock that was ahead has dated, the user could not forgive before that time.
+        let now = now();
+        runs.iter_mut().filter(|run| run.at > now).for_each(|run| run.at.clear());
+        runs
     }
 
     /// Says of the last review why it does not count.

@@ -5,6 +5,7 @@
 //! work tree, and one of the other try for all instances in a home.
 
 use std::io;
+use std::time::Duration;
 
 use super::{Store, journal, record};
 use crate::clock::{self, Moment};
@@ -20,8 +21,13 @@ pub(crate) fn write(store: &Store, until: &Moment) -> io::Result<()> {
 
 /// Returns it; `None` if a reviewer can run.
 pub(crate) fn read(store: &Store) -> Option<Moment> {
-    let until: Moment = record::read(&store.shared(), NAME, KIND)?;
-    (until.at > clock::now()).then_some(until)
+    let (at, until) = record::try_read::<Moment>(&store.shared(), NAME, KIND).ok()??;
+    holds(at, until.at, clock::since_1970()).then_some(until)
+}
+
+/// Returns whether what was recorded at one time holds until another one. A clock that was ahead then is no reason to wait.
+fn holds(at: Duration, until: u64, now: Duration) -> bool {
+    at <= now && until > now.as_secs()
 }
 
 /// Lets the next stop try again: the record is removed, and no review that has failed so far counts.
@@ -37,5 +43,21 @@ pub(crate) fn forgive(store: &Store) -> io::Result<()> {
 
 /// Returns when that was, in RFC 3339.
 pub(crate) fn retried(store: &Store) -> Option<String> {
-    record::read(store, NAME, RETRIED)
+    record::read(store, NAME, RETRIED).filter(|at| *at <= journal::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_ahead_postpones_nothing() {
+        let now = Duration::from_secs(1_000_000_000);
+        let ahead = now + Duration::from_secs(400 * 24 * 60 * 60);
+        for (at, until, expected) in
+            [(now, now, false), (now, now + Duration::from_secs(1), true), (ahead, ahead, false)]
+        {
+            assert_eq!(holds(at, until.as_secs(), now), expected);
+        }
+    }
 }

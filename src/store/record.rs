@@ -123,10 +123,10 @@ pub(crate) fn names(store: &Store, kind: &str) -> BTreeSet<String> {
 
 /// Returns the newest; of two of the same time, the first.
 fn newest<T>(found: impl Iterator<Item = Dated<T>>) -> Option<Dated<T>> {
-    found.reduce(|first, other| match other.0 > first.0 {
-        true => other,
-        false => first,
-    })
+    // What was written by a clock that was ahead does not hide what has been written since.
+    let now = clock::since_1970();
+    let age = |dated: &Dated<T>| (dated.0 <= now).then_some(dated.0);
+    found.reduce(|first, other| if age(&other) > age(&first) { other } else { first })
 }
 
 fn in_folder<T: DeserializeOwned>(
@@ -181,6 +181,18 @@ mod tests {
     fn forbid(store: &Store, file: &str) {
         let folder = store.private.as_ref().unwrap();
         fs::create_dir_all(folder.join(format!(".{file}.new/x"))).unwrap();
+    }
+
+    #[test]
+    fn of_two_records_one_from_a_clock_that_was_ahead_does_not_count() {
+        let dated = |at: Duration, value| (at, Some(value));
+        let (now, ahead) = (clock::since_1970(), Duration::from_secs(400 * 24 * 60 * 60));
+        for found in
+            [[dated(now + ahead, 1), dated(now, 2)], [dated(now, 2), dated(now + ahead, 1)]]
+        {
+            assert_eq!(newest(found.into_iter()), Some(dated(now, 2)));
+        }
+        assert_eq!(newest([dated(now + ahead, 1)].into_iter()), Some(dated(now + ahead, 1)));
     }
 
     #[test]

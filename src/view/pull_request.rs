@@ -25,7 +25,8 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         // The agent may not have written it yet.
         let rows = read(place, &file)?;
         let rows = rows.lines().map(str::trim);
-        let rows: Vec<&str> = rows.filter(|row| row.starts_with('|')).collect();
+        let rows = rows.filter(|row| row.starts_with('|'));
+        let rows: Vec<String> = rows.map(cells).collect();
         (!rows.is_empty()).then(|| rows.join("\n"))
     }));
     let groups = facts.groups();
@@ -81,7 +82,19 @@ fn subject(place: &Place) -> Option<String> {
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
         lines.join("\n").trim().to_owned()
     });
-    paragraphs.find(|paragraph| paragraph.starts_with(char::is_alphanumeric))
+    let paragraph = paragraphs.find(|paragraph| paragraph.starts_with(char::is_alphanumeric))?;
+    let lines: Vec<String> = paragraph.lines().map(literal).collect();
+    // On a line of its own, a rule or a list would begin.
+    Some(lines.join(" "))
+}
+
+/// Returns a row of a table whose cells show what they are.
+fn cells(row: &str) -> String {
+    // What the table escapes stays one cell.
+    let cells = row.replace("\\|", "\0");
+    let cells: Vec<String> =
+        cells.split('|').map(|cell| literal(&cell.replace('\0', "|"))).collect();
+    cells.join("|")
 }
 
 /// Returns a text as Markdown that shows it as it is: no markup, no mention and no reference to an issue.
