@@ -1,7 +1,6 @@
 //! Where the setting has what each session changes reviewed and nothing does so: the user reads why, once per session.
 
-use std::fs;
-use std::path::PathBuf;
+use std::time::Duration;
 
 use super::due::AfterAnswer;
 use super::target::{cwd, homes};
@@ -12,6 +11,7 @@ use crate::hash;
 use crate::host::events::{PROMPT, STOPPED};
 use crate::host::hosts::Host;
 use crate::os::file::create_private_folder;
+use crate::os::regular::create_private;
 use crate::project::home::user_folder;
 use crate::project::settings;
 use crate::run::change;
@@ -21,8 +21,8 @@ use crate::store::git_dir;
 /// What only a stop can know.
 const UNPROMPTED: &str = "no prompt has begun a change of this session. The next one does, if its hook runs (`taskie doctor`)";
 
-/// Of this many sessions it is known that their users have read it.
-const SESSIONS: usize = 200;
+/// For so long it is known that the user of a session has read it.
+const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
 /// Returns why what the session changes is not reviewed. `drives` says that its stops are about a plan or a change.
 pub(super) fn unreviewed(
@@ -50,26 +50,16 @@ pub(super) fn unreviewed(
         Some(_) => UNPROMPTED.to_owned(),
         None => git_dir::absent(&here)?,
     };
-    let (id, file) = (hash::of(session.as_bytes()), record());
-    let said = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
-    let mut said: Vec<String> = said.lines().map(str::to_owned).collect();
-    if said.contains(&id) {
+    // A user's own folder, because there may be no git directory to keep it in.
+    let folder = user_folder("XDG_STATE_HOME", ".local/state")?.join("taskie/unreviewed");
+    let said = folder.join(hash::of(session.as_bytes()));
+    if said.exists() {
         return None;
     }
-    said.push(id);
     due.once(move || {
-        let Some((file, folder)) = file.as_ref().and_then(|file| Some((file, file.parent()?)))
-        else {
-            return;
-        };
-        let text = said[said.len().saturating_sub(SESSIONS)..].join("\n");
+        disk::sweep(&folder, FORGOTTEN, |_| true);
         // Without it, the next stop says it again.
-        let _ = create_private_folder(folder).and_then(|()| disk::replace(file, text.as_bytes()));
+        let _ = create_private_folder(&folder).and_then(|()| create_private(&said));
     });
     Some(format!("Not reviewed here, although `{setting}` is on: {why}."))
-}
-
-/// Returns the file that has these sessions.
-fn record() -> Option<PathBuf> {
-    Some(user_folder("XDG_STATE_HOME", ".local/state")?.join("taskie/unreviewed"))
 }
