@@ -11,7 +11,7 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::json;
 
-use super::evaluate::{Answers, Course, Outcome, Path};
+use super::evaluate::{Answers, Course, Done, Failure, Outcome, Path};
 use super::facts::Facts;
 use super::read::Program;
 use super::term::{FALSE, NULL, Node, SOME, TRUE, Term};
@@ -26,38 +26,6 @@ use crate::host::hosts::BLOCKS;
 
 /// The most paths of one event in one state.
 const PATHS: usize = 100_000;
-
-/// Why an event comes to no decision.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Failure {
-    pub(super) code: Code,
-    pub(super) message: String,
-    /// Where in the chart.
-    pub(super) place: String,
-}
-
-/// What an event does.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Done {
-    /// The fields that it assigns, and their values.
-    pub(super) assigned: Vec<(usize, Term)>,
-    /// The places of the rules that fire.
-    pub(super) fired: Vec<u32>,
-    pub(super) blocks: bool,
-    /// Whether the agent was blocked before in this turn, if that was asked.
-    pub(super) active: Option<bool>,
-    /// The review that has run, how it ended, and its number.
-    pub(super) review: Option<(usize, Outcome, i64)>,
-    /// A gate has failed, and has not failed often.
-    pub(super) is_early_gate: bool,
-    /// What the settings must be.
-    pub(super) settings: Facts,
-    /// The cycles that start over.
-    pub(super) starts: Vec<usize>,
-    /// The cycle that ends, and the target that is taken.
-    pub(super) advance: Option<(usize, usize)>,
-    pub(super) failure: Option<Failure>,
-}
 
 /// One way that an event can go, and what was asked on it.
 pub(super) type Way = (Done, Asked);

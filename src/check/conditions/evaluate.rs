@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
-use super::decide::Done;
 use super::facts::Facts;
 use super::read::Program;
 use super::term::{FALSE, NULL, Node, Order, SOME, TRUE, Term};
 use crate::chart::field::LARGEST_INTEGER;
+use crate::diagnostic::code::Code;
 use crate::expr::types::Type;
 
 /// How a review ended.
@@ -20,6 +20,38 @@ pub(super) enum Outcome {
     Failed,
     /// A gate failed before it.
     Gate,
+}
+
+/// Why an event comes to no decision.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Failure {
+    pub(super) code: Code,
+    pub(super) message: String,
+    /// Where in the chart.
+    pub(super) place: String,
+}
+
+/// What an event does.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Done {
+    /// The fields that it assigns, and their values.
+    pub(super) assigned: Vec<(usize, Term)>,
+    /// The places of the rules that fire.
+    pub(super) fired: Vec<u32>,
+    pub(super) blocks: bool,
+    /// Whether the agent was blocked before in this turn, if that was asked.
+    pub(super) active: Option<bool>,
+    /// The review that has run, how it ended, and its number.
+    pub(super) review: Option<(usize, Outcome, i64)>,
+    /// A gate has failed, and has not failed often.
+    pub(super) is_early_gate: bool,
+    /// What the settings must be.
+    pub(super) settings: Facts,
+    /// The cycles that start over.
+    pub(super) starts: Vec<usize>,
+    /// The cycle that ends, and the target that is taken.
+    pub(super) advance: Option<(usize, usize)>,
+    pub(super) failure: Option<Failure>,
 }
 
 /// How far a decision has come: the fields, and what has been chosen.

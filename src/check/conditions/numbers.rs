@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use super::read::Program;
-use super::term::Node;
 use crate::chart::model::Field;
 
 /// A greater number is tried only if a field can have it by itself.
@@ -15,41 +13,9 @@ const LARGE: i64 = 1_000;
 pub(super) struct Numbers(BTreeSet<i64>);
 
 impl Numbers {
-    /// Finds the numbers that the chart names beside a field, a cycle or a setting.
-    pub(super) fn of(program: &mut Program) -> Self {
-        let mut named = Vec::new();
-        for term in program.everything() {
-            let (Node::Compare(_, a, b) | Node::Math(_, a, b) | Node::If(_, a, b)) =
-                *program.terms.node(term)
-            else {
-                continue;
-            };
-            let names = program.terms.names(term);
-            let is_counted = |name: &u32| {
-                let name = program.terms.name_text(*name);
-                let source = name.split('.').next().unwrap_or_default();
-                matches!(source, "cycle" | "review" | "config")
-                    || program.chart.context.contains_key(name)
-            };
-            if !names.iter().any(is_counted) {
-                continue;
-            }
-            for number in [a, b].into_iter().filter_map(|side| program.terms.number(side)) {
-                named.extend((-1..=1).filter_map(|by| number.checked_add(by)));
-            }
-        }
-        let chart = &program.chart;
-        for field in chart.context.values().chain(chart.config.values()) {
-            named.extend(field.minimum.into_iter().flat_map(|it| [it, it.saturating_add(1)]));
-            named.extend(field.maximum);
-        }
-        let assigned = chart.assigns().flat_map(|assign| assign.values());
-        let defaults = chart.context.values().filter_map(|field| field.default.as_ref());
-        for number in assigned.chain(defaults).filter_map(|it| it.json().as_i64()) {
-            named.extend([number, number.saturating_add(1)]);
-        }
-        let numbers = (0..=3).chain(named.into_iter().filter(|it| it.abs() < LARGE));
-        Self(numbers.collect())
+    /// Returns 0 to 3, and what of these is not large.
+    pub(super) fn of(named: Vec<i64>) -> Self {
+        Self((0..=3).chain(named.into_iter().filter(|it| it.abs() < LARGE)).collect())
     }
 
     pub(super) fn most(&self) -> i64 {

@@ -40,8 +40,45 @@ impl Program {
             read: FxHashMap::default(),
             numbers: Numbers::default(),
         };
-        program.numbers = Numbers::of(&mut program);
+        program.numbers = program.find_numbers();
         program
+    }
+
+    /// Finds the numbers that the chart names beside a field, a cycle or a setting.
+    fn find_numbers(&mut self) -> Numbers {
+        let program = self;
+        let mut named = Vec::new();
+        for term in program.everything() {
+            let (Node::Compare(_, a, b) | Node::Math(_, a, b) | Node::If(_, a, b)) =
+                *program.terms.node(term)
+            else {
+                continue;
+            };
+            let names = program.terms.names(term);
+            let is_counted = |name: &u32| {
+                let name = program.terms.name_text(*name);
+                let source = name.split('.').next().unwrap_or_default();
+                matches!(source, "cycle" | "review" | "config")
+                    || program.chart.context.contains_key(name)
+            };
+            if !names.iter().any(is_counted) {
+                continue;
+            }
+            for number in [a, b].into_iter().filter_map(|side| program.terms.number(side)) {
+                named.extend((-1..=1).filter_map(|by| number.checked_add(by)));
+            }
+        }
+        let chart = &program.chart;
+        for field in chart.context.values().chain(chart.config.values()) {
+            named.extend(field.minimum.into_iter().flat_map(|it| [it, it.saturating_add(1)]));
+            named.extend(field.maximum);
+        }
+        let assigned = chart.assigns().flat_map(|assign| assign.values());
+        let defaults = chart.context.values().filter_map(|field| field.default.as_ref());
+        for number in assigned.chain(defaults).filter_map(|it| it.json().as_i64()) {
+            named.extend([number, number.saturating_add(1)]);
+        }
+        Numbers::of(named)
     }
 
     /// Returns a condition or another expression; `it` is the phase that is entered.

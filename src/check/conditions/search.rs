@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::decide::{Decider, Done, Way};
-use super::evaluate::{Answers, Course, LAST_FIELD, Outcome, Path, STARTED};
+use super::decide::{Decider, Way};
+use super::evaluate::{Answers, Course, Done, LAST_FIELD, Outcome, Path, STARTED};
 use super::facts::Facts;
 use super::limits::{Clock, Limits};
 use super::term::Term;

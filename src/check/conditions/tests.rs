@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::decide::{Decider, Done};
-use super::evaluate::Course;
+use super::decide::Decider;
+use super::evaluate::{Course, Done};
 use super::read::Program;
 use super::term::{SOME, Term};
 use crate::chart::choice::CHARTS;
