@@ -185,13 +185,17 @@ impl<'p> Path<'p> {
 
     /// Returns whether both are true, or either; `stop` is the value that decides alone.
     fn either(&mut self, a: Term, b: Term, stop: bool, ask: bool) -> Option<bool> {
-        // What is known need not be asked.
-        let (first, second) = (self.truth(a, false), self.truth(b, false));
-        if first == Some(stop) || second == Some(stop) {
-            return Some(stop);
+        let first = self.truth(a, false);
+        if first == Some(stop) {
+            return first;
         }
-        if !ask {
-            return first.and(second);
+        if first.is_some() {
+            return self.truth(b, ask);
+        }
+        // What is known need not be asked.
+        let second = self.truth(b, false);
+        if second == Some(stop) || !ask {
+            return second.filter(|it| *it == stop);
         }
         let decides = self.truth(a, true) == Some(stop) || self.truth(b, true) == Some(stop);
         Some(decides == stop)

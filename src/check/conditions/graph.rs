@@ -106,21 +106,17 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns a way on which this many steps count in a row, with others that have a weight between them. The first one is
-    /// told apart from the others.
+    /// told apart from the others. Steps are named by their numbers.
     pub(super) fn in_a_row(
         &self,
         count: usize,
-        is_first: impl Fn(&Step) -> bool,
-        weight: impl Fn(&Step) -> Option<bool>,
+        is_first: impl Fn(usize) -> bool,
+        weights: &[Option<bool>],
     ) -> Option<Way> {
-        let all = &self.search.steps;
-        let is_first: Vec<bool> = all.iter().map(is_first).collect();
-        let weight: Vec<Option<bool>> = all.iter().map(weight).collect();
         self.consistent(&Facts::default(), |given| {
             let begin = 0..self.search.beginnings;
             let goal = |_, counted| counted == count;
-            let (is_first, weight) = (|at: usize| is_first[at], |at: usize| weight[at]);
-            let steps = self.walk(given, begin, count, is_first, weight, goal)?;
+            let steps = self.walk(given, begin, count, &is_first, |at| weights[at], goal)?;
             Some(Way { steps, again: None })
         })
     }

@@ -75,9 +75,7 @@ impl Program {
         }
         let assigned = chart.assigns().flat_map(|assign| assign.values());
         let defaults = chart.context.values().filter_map(|field| field.default.as_ref());
-        for number in assigned.chain(defaults).filter_map(|it| it.json().as_i64()) {
-            named.extend([number, number.saturating_add(1)]);
-        }
+        named.extend(assigned.chain(defaults).filter_map(|it| it.json().as_i64()));
         Numbers::of(named)
     }
 

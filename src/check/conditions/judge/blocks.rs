@@ -17,11 +17,12 @@ impl Judge<'_> {
             false => self.is_aside(step).then_some(false),
         };
         // The first one may be the first in its turn.
-        let is_first = |step: &Step| {
-            let done = self.search.done(step);
+        let is_first = |at: usize| {
+            let done = self.search.done(&self.search.steps[at]);
             done.blocks && !done.is_early_gate
         };
-        if let Some(way) = self.graph.in_a_row(BLOCKS + 1, is_first, idle) {
+        let weights: Vec<Option<bool>> = self.search.steps.iter().map(idle).collect();
+        if let Some(way) = self.graph.in_a_row(BLOCKS + 1, is_first, &weights) {
             let message =
                 format!("an agent that does nothing is blocked more than {BLOCKS} times in a row");
             return Some(self.blocked(Code::BlocksInARow, message, &way));

@@ -73,17 +73,19 @@ impl Judge<'_> {
     /// Judges whether one cycle ends, and not before its limit.
     fn cycle(&self, bounded: &Bounded<'_>) -> Option<Finding> {
         let Cycle { id, limit, .. } = bounded.cycle;
+        let search = self.search;
         let held = |state: usize| {
-            let limit = self.search.value(state, Some(bounded.limit)).as_u64();
+            let limit = search.value(state, Some(bounded.limit)).as_u64();
             limit.and_then(|limit| usize::try_from(limit).ok())
         };
-        let weight = |step: &Step| self.between_starts(bounded, step);
+        let weights: Vec<Option<bool>> =
+            search.steps.iter().map(|step| self.between_starts(bounded, step)).collect();
         let reviews = |count: usize, limit: usize| {
             let is_first =
-                |step: &Step| held(step.from) == Some(limit) && weight(step) == Some(true);
-            self.graph.in_a_row(count, is_first, weight)
+                |at: usize| weights[at] == Some(true) && held(search.steps[at].from) == Some(limit);
+            self.graph.in_a_row(count, is_first, &weights)
         };
-        let limits: BTreeSet<usize> = (0..self.search.looked_at).filter_map(held).collect();
+        let limits: BTreeSet<usize> = (0..search.looked_at).filter_map(held).collect();
         if let Some(way) = limits.iter().find_map(|limit| reviews(limit + 1, *limit)) {
             let message =
                 format!("the cycle `{id}` can have more reviews than its limit, `{limit}`");
@@ -91,7 +93,7 @@ impl Judge<'_> {
             return Some(self.found(Code::CycleUnbounded, message, path, &way));
         }
         // One that has none at all is not reached, or its rule does not fire: that is said there.
-        let held = *limits.last().filter(|_| self.search.cut.is_none())?;
+        let held = *limits.last().filter(|_| search.cut.is_none())?;
         let most = (1..=held).rev().find(|count| reviews(*count, held).is_some());
         let most = counted(most.filter(|most| *most < held)?, "review");
         let message = format!("the cycle `{id}` has {most} at most, {limit} being {held}");
