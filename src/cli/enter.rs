@@ -267,7 +267,7 @@ fn transition(
     }
     let now = place.left().kept.news;
     for news in now.iter().filter(|text| is_agents && !news.contains(text)) {
-        warn(&UserCall::tell(place, event, news));
+        warn(UserCall::tell(place, event, news));
     }
     let decision = &performed.decision;
     let (noun, name) = (&chart.scope.noun, &place.instance.name);
