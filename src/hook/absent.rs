@@ -39,27 +39,29 @@ pub(super) fn unreviewed(
     let here = cwd();
     let home = homes(embedded).next();
     let root = home.as_ref().map_or(&here, |(root, _)| root);
-    if home.is_some() && (name != STOPPED || drives)
-        || !settings::is_named(embedded, root, setting)
+    if !settings::is_named(embedded, root, setting)
         || change::is_on(&Place::of_none(&embedded.load().ok()?, root), Some(&setting.to_owned()))
             != Ok(true)
     {
         return None;
     }
-    let why = match home {
-        Some(_) => UNPROMPTED.to_owned(),
-        None => git_dir::absent(&here)?,
-    };
     // A user's own folder, because there may be no git directory to keep it in.
     let folder = user_folder("XDG_STATE_HOME", ".local/state")?.join("taskie/unreviewed");
     let said = folder.join(hash::of(session.as_bytes()));
     if said.exists() {
         return None;
     }
+    let why = match (&home, name) {
+        (None, _) => Some(git_dir::absent(&here)?),
+        // A prompt whose hook runs begins a change: where that is over, a later stop has nothing to say.
+        (Some(_), PROMPT) => None,
+        (Some(_), STOPPED) if !drives => Some(UNPROMPTED.to_owned()),
+        _ => return None,
+    };
     due.once(move || {
         disk::sweep(&folder, FORGOTTEN, |_| true);
         // Without it, the next stop says it again.
         let _ = create_private_folder(&folder).and_then(|()| create_private(&said));
     });
-    Some(format!("Not reviewed here, although `{setting}` is on: {why}."))
+    why.map(|why| format!("Not reviewed here, although `{setting}` is on: {why}."))
 }

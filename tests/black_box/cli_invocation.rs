@@ -193,14 +193,8 @@ fn task_10_is_not_task_1() {
 #[test]
 fn nothing_to_review() {
     for (before, why) in [
-        (
-            json!({ "current_task": "3" }),
-            ".taskie/plans/test-plan/task-3.md does not exist",
-        ),
-        (
-            json!({ "current_task": null }),
-            "`current_task` is null, so there is no file name",
-        ),
+        (json!({ "current_task": "3" }), ".taskie/plans/test-plan/task-3.md does not exist"),
+        (json!({ "current_task": null }), "`current_task` is null, so there is no file name"),
     ] {
         let project = plan_in(&before, &Reviewer::pass());
         check(&project, failed(why));
