@@ -34,14 +34,15 @@ fn help(code: Code) -> Option<&'static str> {
         Code::PhaseUnreachable => {
             "make it the target of a rule or of a cycle's `advance`, let it be entered, or remove it"
         }
-        Code::PhaseNeverEntered => "loosen its guard: as it is, the phase can never be entered",
         Code::RuleNeverFires => {
             "loosen its guard, move it before the rule that answers first, or remove it"
         }
         Code::TargetNeverTaken => {
             "loosen its guard, move it before the target that is always open, or remove it"
         }
-        Code::CommandNeverApplies | Code::CheckNeverFinds => "loosen its guard, or remove it",
+        Code::PhaseNeverEntered | Code::CommandNeverApplies | Code::CheckNeverFinds => {
+            "loosen its guard, or remove it"
+        }
         Code::NoFinal => "mark the last phase: type = \"final\"",
         Code::DeadEnd | Code::FinalOutOfReach => {
             "add a rule, a phase or a command that is possible there"

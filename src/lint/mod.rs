@@ -26,10 +26,6 @@ use crate::engine::check;
 use crate::expr::templates::Templates;
 use subject::Subject;
 
-/// The lint rules that look at a whole chart.
-const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] =
-    &[misleading_text::check, missing_folder::check, unused_name::check];
-
 /// Everything that is known about a chart.
 #[derive(Debug)]
 pub struct Checked {
@@ -72,7 +68,8 @@ pub fn run(
         let inspection = check::inspect(chart, text);
         flaws.extend(inspection.flaws);
         let subject = Subject { chart, text, uses: &inspection.uses };
-        let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
+        let rules = [misleading_text::check, missing_folder::check, unused_name::check];
+        let of_rules = in_order(rules.iter().flat_map(|check| check(&subject)));
         // The templates in a folder that does not exist are unknown, too.
         let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
         if of_rules.iter().any(is_folder) {
@@ -97,7 +94,7 @@ pub fn run(
     let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
     let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
         Stage::Explore => is_explored,
-        Stage::Advice => chart.is_some() && is_advised,
+        Stage::Advice => is_advised,
         Stage::Load | Stage::Rule => chart.is_some(),
     }));
     // A chart need not use all that it extends.

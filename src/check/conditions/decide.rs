@@ -42,8 +42,8 @@ pub(super) struct Decider {
     later: FxHashMap<(Trigger, usize), Arc<BTreeSet<u32>>>,
     active: Term,
     gate_times: Term,
-    /// The events of which not all paths were followed.
-    pub(super) cut: IndexSet<String>,
+    /// An event of which not all paths were followed.
+    pub(super) cut: Option<String>,
 }
 
 impl Decider {
@@ -57,7 +57,7 @@ impl Decider {
             program,
             places: IndexSet::default(),
             later: FxHashMap::default(),
-            cut: IndexSet::new(),
+            cut: None,
         }
     }
 
@@ -111,7 +111,7 @@ impl Decider {
                         further.push((reached, all));
                     }
                     if count > PATHS {
-                        self.cut.insert(trigger.to_string());
+                        self.cut = Some(trigger.to_string());
                     }
                     if count > PATHS || !answers.next() {
                         break;
@@ -168,7 +168,7 @@ impl Decider {
             };
             while let Some((at, (joined, term))) = both(fewest, &settings) {
                 let (_, known) = fewest.remove(at);
-                if known.len() < asked.len() {
+                if known.len() <= asked.len() {
                     asked = known;
                 }
                 if let Some(term) = term {

@@ -54,7 +54,15 @@ pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> Told {
         if phases.last().is_none_or(|last| last != phase) {
             phases.push(phase.to_owned());
         }
+        let is_same = |other: &&Step| other.way == step.way && other.from == step.from;
+        if at > 0 && is_same(&&way.steps[at - 1]) {
+            continue;
+        }
         text.push_str(&format!("\n{}. {}", at + 1, told(search, step, &mut named)));
+        let same = way.steps[at..].iter().take_while(is_same).count();
+        if same > 1 {
+            text += &format!("\n   {same} times in a row");
+        }
     }
     if let Some(again) = way.again {
         text.push_str(&format!("\nAnd again from step {}, without end.", again + 1));

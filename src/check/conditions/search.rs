@@ -183,7 +183,7 @@ impl Search {
             self.looked_at += 1;
             limits.looked_at.store(self.looked_at, Ordering::Relaxed);
         }
-        if let Some(event) = self.decider.cut.first() {
+        if let Some(event) = &self.decider.cut {
             let why = format!("not every way was followed that `{event}` can go");
             self.cut.get_or_insert(why);
         }
