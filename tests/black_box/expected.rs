@@ -240,13 +240,14 @@ impl Review {
              # What to read first\n\n{}\n\n\
              # ground-rules.md\n\n{GROUND_RULES}\n\
              # actions/{id}.md\n\n{action}\n{open}\
-             # Your review\n\n\
+             # Your review\n\nThis is review {} of this cycle.\n\
              Perform the action of `actions/{id}.md` for {}. Be very critical.\n\
              You have at most 570 seconds: a review whose file is not written by then counts as failed.\n\
              Do not run `taskie enter` and do not touch `{}`: the hook that started you acts on your verdict.\n\
              {NAME_FINDINGS}\n\
              Write your review to {}",
             reads.join("\n"),
+            self.n,
             self.fill(about),
             self.path("state.json"),
             self.path(&self.file()),

@@ -99,7 +99,7 @@ fn each_cycle_reads_its_own_files() {
         );
         assert!(prompt.contains(&format!("\n# actions/{cycle}.md\n")), "{cycle}");
         let end = format!(
-            "\n# Your review\n\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nYou have at most 570 seconds: a review whose file is not written by then counts as failed.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you acts on your verdict.\n{NAME_FINDINGS}\nWrite your review to {dir}/{base}-review-1.md"
+            "\n# Your review\n\nThis is review 1 of this cycle.\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nYou have at most 570 seconds: a review whose file is not written by then counts as failed.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you acts on your verdict.\n{NAME_FINDINGS}\nWrite your review to {dir}/{base}-review-1.md"
         );
         assert!(prompt.ends_with(&end), "{cycle}: {prompt}");
     }
