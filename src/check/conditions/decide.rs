@@ -280,17 +280,20 @@ impl Event<'_, '_> {
     /// Takes over that something had no value.
     fn note_fault(&mut self, part: &str) {
         if let Some(message) = self.path.fault.take() {
-            self.fail(Code::NoDecision, message, part);
+            self.fail(Code::NoDecision, message, self.part(part));
         }
     }
 
     /// A rule that fails has its effect, if not the one that is meant.
-    fn fail(&mut self, code: Code, message: String, part: &str) {
+    fn fail(&mut self, code: Code, message: impl ToString, place: String) {
         if self.path.course.done.failure.is_none() {
             self.fired();
-            let place = format!("{}.{part}", self.place);
-            self.done().failure = Some(Failure { code, message, place });
+            self.done().failure = Some(Failure { code, message: message.to_string(), place });
         }
+    }
+
+    fn part(&self, part: &str) -> String {
+        format!("{}.{part}", self.place)
     }
 
     fn done(&mut self) -> &mut Done {
@@ -328,7 +331,8 @@ impl Event<'_, '_> {
             {
                 let (place, value) = (self.place.to_owned(), json.to_string());
                 let fault = Fault::Assignment { place, field: name.clone(), value, expected };
-                self.fail(Code::AssignmentMisfit, fault.to_string(), &format!("{part}{name}"));
+                let place = self.part(&format!("{part}{name}"));
+                self.fail(Code::AssignmentMisfit, fault, place);
             }
             fields.insert(at, value);
         }
@@ -370,9 +374,11 @@ impl Event<'_, '_> {
             let target = self.path.open_target(cycle, true).flatten();
             self.note_fault("advance");
             let Some(target) = target else {
+                // Whichever rule advances, it is the cycle that has no target left.
                 let cycle = chart.cycles[cycle].id.clone();
+                let place = format!("cycles.{cycle}.advance");
                 let fault = Fault::NowhereToAdvance { cycle };
-                return self.fail(Code::NoDecision, fault.to_string(), "advance");
+                return self.fail(Code::NoDecision, fault, place);
             };
             self.done().advance = Some((cycle, target));
             let target = &chart.cycles[cycle].advance[target].target;
@@ -386,7 +392,7 @@ impl Event<'_, '_> {
         let cycle = self.path.running();
         if cycle.is_none() {
             let fault = Fault::NoCycle { place: self.place.to_owned() };
-            self.fail(Code::NoDecision, fault.to_string(), part);
+            self.fail(Code::NoDecision, fault, self.part(part));
         }
         cycle
     }

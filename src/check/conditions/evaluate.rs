@@ -297,8 +297,7 @@ impl<'p> Path<'p> {
         match name {
             "none" if self.program.terms.is_known(on) => return Some(on == NULL),
             "none" => return self.is(on, NULL, ask),
-            "defined" => return Some(true),
-            "undefined" => return Some(false),
+            "defined" | "undefined" => return Some(name == "defined"),
             _ => {}
         }
         let is_known = self.are_known(on, &args);

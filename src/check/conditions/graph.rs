@@ -226,7 +226,7 @@ impl<'s> Graph<'s> {
                 if begin < steps.len() {
                     return Some(Way { steps, again: Some(begin) });
                 }
-                steps.extend(self.shortest(given, Some(at), &weight, |state| on[state])?);
+                steps.extend(self.shortest(given, Some(at), weight, |state| on[state])?);
                 let before = steps.last().map_or(at, |step| step.to);
                 let mut next = self.out[before].iter().map(|at| &self.search.steps[*at]);
                 let next = next.find(|step| counts(step) && endless[step.to])?;

@@ -27,9 +27,7 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
             let message = format!("the phase `{name}` cannot be reached");
             report(Code::PhaseUnreachable, &path, message);
         } else if entry.phase.guard.is_some() && !fired.contains(&format!("phases.{name}")) {
-            let message = format!(
-                "the guard of the phase `{name}` is never true: it is reached, but never entered"
-            );
+            let message = format!("the guard of the phase `{name}` is never true");
             report(Code::PhaseNeverEntered, &path, message);
         }
     }
@@ -51,7 +49,7 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
                     continue;
                 }
                 Some(part) if part != guard => {
-                    format!("its guard is never true, because `{part}` never is")
+                    format!("`{part}` is never true")
                 }
                 Some(_) => "its guard is never true".to_owned(),
                 None => {
@@ -74,9 +72,7 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
         for (index, advance) in cycle.advance.iter().enumerate() {
             if !taken.contains(&(at, index)) {
                 let target = &advance.target;
-                let message = format!(
-                    "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
-                );
+                let message = format!("`{id}` never leads to `{target}` that way");
                 let path = at!["cycles", id, "advance", index];
                 report(Code::TargetNeverTaken, path, message);
             }
