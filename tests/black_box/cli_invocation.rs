@@ -230,6 +230,10 @@ fn a_command_of_a_chart_needs_no_run() {
     assert_eq!(next_phase(), json!(null));
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     assert_eq!(next_phase(), "plan-review");
+    // No command of another chart writes a plan's state.
+    let project = Project::valid();
+    project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
+    let next_phase = || project.state()["next_phase"].clone();
     let chart = copy_of_chart(&project, |text| text.replace("[commands.pause]", "[commands.list]"));
     let chart = chart.to_str().unwrap();
     let own = project.run(&["--chart", chart, "list", "--json"]).json();

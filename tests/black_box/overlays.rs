@@ -104,7 +104,7 @@ fn another_reviewer_looks_at_the_security_of_each_task() {
     script(
         project.bin.join("codex"),
         &format!(
-            "printf '%s' \"$*\" > \"{0}\"\necho '# Review' > \"{1}\"\necho '{{\"verdict\": \"PASS\", \"findings\": []}}'",
+            "printf '%s' \"$*\" > \"{0}\"\necho '# Review' > \"{1}\"\necho '{{\"verdict\": \"PASS\"}}'",
             project.bin.join("asked").display(),
             review.display(),
         ),
