@@ -600,7 +600,9 @@ pub fn compiled_in() -> &'static str {
 
 #[test]
 fn nothing_is_found_in_the_charts_compiled_in() {
-    insta::assert_snapshot!("compiled-in", compiled_in());
+    // How many states there are changes with the charts.
+    let shape = compiled_in().replace(|sign: char| sign.is_ascii_digit(), "");
+    insta::assert_snapshot!("compiled-in", shape);
 }
 
 #[test]
