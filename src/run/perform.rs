@@ -231,7 +231,7 @@ fn carry_out(
 }
 
 /// Returns what follows at once if this decision sends the agent back only to stop again, because a cycle has ended or its
-/// review has found nothing: the review that is due next, if it fits into what is left of the host's time; or the end of another
+/// review needs no answer: the review that is due next, if it fits into what is left of the host's time; or the end of another
 /// cycle without reviews. Gates need their own time.
 fn follows(
     place: &Place,
@@ -241,14 +241,28 @@ fn follows(
 ) -> Option<NextStep> {
     let decision = &performed.decision;
     let is_sent_back = matches!(decision.answer, Answer::Block(_));
-    let has_found_nothing =
-        decision.ended.as_ref().is_some_and(|ended| ended.outcome.found().is_nothing());
-    let goes_on = decision.advances() || has_found_nothing;
-    if !is_sent_back || !goes_on || place.left().kept.noted.is_some() {
+    // A command that reviews a change has no agent to send back.
+    let is_by_hand = place.chart.scope.since.is_some() && event.session.is_none();
+    let needs_no_answer = |ended: &Ended| {
+        let Outcome::Ran { found, .. } = &ended.outcome else {
+            return false;
+        };
+        is_by_hand || found.is_nothing()
+    };
+    let goes_on = decision.advances() || decision.ended.as_ref().is_some_and(needs_no_answer);
+    // Reviews by a model that the user has named do not add up.
+    let names_model = event.fields["model"].as_str().is_some_and(|model| !model.is_empty());
+    if !is_sent_back || !goes_on || names_model || place.left().kept.noted.is_some() {
         return None;
     }
-    match peek(place, event).ok()?.0 {
+    let (step, snapshot) = peek(place, event).ok()?;
+    match step {
         Step::Invoke(due) => {
+            // By hand, a review is due although the last one waits for an answer.
+            let next = snapshot.context().get(place.chart.next.as_ref()?);
+            if !decision.advances() && next.is_none_or(|next| *next != *due.cycle) {
+                return None;
+            }
             let left = hook_timeout(event).saturating_sub(start.elapsed().as_secs() + RESERVE);
             (due.timeout <= left && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
