@@ -1,4 +1,4 @@
-//! What is known of a compiled-in chart before it is loaded, which chart `--chart` means, and the commands of charts.
+//! What the program knows about a compiled-in chart before it is loaded, which chart `--chart` means, and the commands of charts.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -93,7 +93,7 @@ fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
     Event { trigger, fields: Json::Null, args, session: None }
 }
 
-/// Refuses an option that the phase does not use: whoever passes it thinks that it has an effect.
+/// Refuses an option that the phase does not use: a user who passes it expects an effect.
 fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
     let expressions = Expressions::new(chart.templates.clone());
     let used = options::args_of_phase(chart, &expressions, phase);

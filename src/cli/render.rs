@@ -71,7 +71,7 @@ pub(crate) fn run(
     let cwd = std::env::current_dir().unwrap_or_default();
     let driver = driver::of(&place.store, &place.instance.name);
     let driver = driver.into_iter().next();
-    // In a terminal, the stop of whoever drives the instance is meant.
+    // In a terminal, the stop of the session that drives the instance is meant.
     let session = session.or_else(|| driver.clone());
     if let Some(why) = why_elsewhere(&place, session.as_deref()).filter(|_| wanted.is_none()) {
         return Err(CliError::new(why));

@@ -261,7 +261,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     };
     warn(&performed.warnings);
     let change = performed.reread.take().unwrap_or(change);
-    // Whoever waits for the answer is about to use what is there now.
+    // A process that waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
         .map(|_| change::find(&mut place, Base::Known(&change.after)))
         .transpose();

@@ -93,7 +93,7 @@ fn recorded(place: &Place, n: usize) -> Result<ExplainedStop, CliError> {
 
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<ExplainedStop, CliError> {
-    // In a terminal, the stop of whoever drives the instance is meant.
+    // In a terminal, the stop of the session that drives the instance is meant.
     let drivers = driver::of(&place.store, &place.instance.name);
     let session = session.or(drivers.first().map(String::as_str));
     let scope = &place.chart.scope;

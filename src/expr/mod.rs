@@ -57,7 +57,7 @@ pub struct ExprError {
     pub span: Option<Range<usize>>,
 }
 
-/// An error from whoever looks names up, carried through an evaluation and returned unchanged.
+/// An error from the lookup of names, carried through an evaluation and returned unchanged.
 ///
 /// The box makes it one word: an [`ExprError`] is in every `Result` of the engine.
 #[derive(Debug, Clone)]

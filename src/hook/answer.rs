@@ -59,7 +59,7 @@ fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -
     if name_flaw(session).is_some() || !driver::of(store, name).is_empty() {
         return Vec::new();
     }
-    // What cannot be decided is reported to whoever works on the instance.
+    // What cannot be decided is reported to the session that works on the instance.
     let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
         return Vec::new();
     };

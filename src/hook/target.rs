@@ -155,7 +155,7 @@ pub(super) fn find_place(
     };
     let Newest { instance, mut warnings } = distrusting(&root, &scope.home, found);
     if is_unclaimed {
-        // Whoever works on the instance reads them.
+        // The session that works on the instance reads them.
         warnings.clear();
     }
     warnings.splice(0..0, ignored);

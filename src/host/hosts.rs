@@ -369,7 +369,7 @@ impl Host {
         event.get("session_id").is_some() && has(self.project) && !has(PLUGIN)
     }
 
-    /// Returns the same host for whoever answers in its place, in a process that has all the time it needs.
+    /// Returns the same host for a command that answers in its place, in a process that has all the time it needs.
     pub fn patient(&self) -> Self {
         Self { blocks: None, shows_messages: true, ..*self }
     }

@@ -7,7 +7,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Segment};
 
-/// One finding for each element with something wrong, and how it comes to that as the note. `text` is the chart's TOML.
+/// One finding for each element with something wrong, and its counterexample as the note. `text` is the chart's TOML.
 pub(super) fn flaws(report: &Report, text: &str) -> Vec<Flaw> {
     let document = Document::parse(text);
     // What several cycles share is reported once.

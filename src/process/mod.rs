@@ -59,7 +59,7 @@ pub(crate) enum End {
     Cancelled,
     /// Nobody is waiting for the run anymore, and the program was killed.
     Abandoned,
-    /// Whoever watched over the run was killed, and the program with it. What it has cost is unknown.
+    /// The process that watched over the run was killed, and the program with it. What it has cost is unknown.
     Lost,
     /// The program did not run; this is the reason, as a sentence for the user without a period.
     NotStarted(String),

@@ -1,5 +1,5 @@
 //! `state.json` and `config.json` as text: what they must be, and what a state looks like after a decision. A state is read
-//! tolerantly; whoever writes it does so atomically.
+//! tolerantly; it is written atomically.
 //!
 //! A missing field gets its default and a warning. A wrong field makes the whole file unusable until it is fixed, so
 //! that nothing is decided or written based on a guess. Keys that the chart does not know are kept.

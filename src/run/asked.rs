@@ -192,7 +192,7 @@ impl FailingGate {
         })
     }
 
-    /// Returns the one that is in the way of the next stop of whoever drives the instance.
+    /// Returns the one that is in the way of the next stop of the session that drives the instance.
     pub(crate) fn at(place: &Place) -> Option<Self> {
         let drivers = driver::of(&place.store, &place.instance.name);
         let stop = stop(place, drivers.first().map(String::as_str));

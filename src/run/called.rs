@@ -40,7 +40,7 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
         return None;
     }
     if event.fields.get("terminal").is_some() {
-        // Whoever runs a command reads its answer. A hook calls, and notes it then.
+        // The user of a command reads its answer. A hook calls, and notes it then.
         note(place, Some(&reason));
     }
     Some(reason)

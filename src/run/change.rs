@@ -195,7 +195,7 @@ fn remove_stored(place: &Place) {
     }
 }
 
-/// Calls `remove` if nobody else uses what is stored of the change: whoever does removes it.
+/// Calls `remove` if no other process uses what is stored of the change; else that process removes it.
 fn alone(place: &Place, remove: impl FnOnce()) {
     let begun = match &place.in_use {
         Some(used) => Some(Arc::clone(used)),
@@ -328,7 +328,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     fields["own"] = part::is_own(place).into();
     let base = base(place);
     let used = base.and_then(|base| Some((base, Use::begin(&place.store, &place.instance.name)?)));
-    // Whoever has reviewed it can have removed it in between.
+    // The process that has reviewed it can have removed it in between.
     let Some((base, used)) = used.filter(|_| place.dir().is_dir()) else {
         return;
     };

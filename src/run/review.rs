@@ -80,7 +80,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         return answered(Performed::allowed(already_running(place, event)));
     };
     record_left(place, KILLED);
-    // Whoever held the lock a moment ago may have done what this decision asks for.
+    // The process that held the lock a moment ago may have done what this decision asks for.
     let revision = place.lock()?.revision().map_err(io("the revision cannot be read"))?;
     let git = Arc::default();
     let snapshot = place.snapshot_with(&git, false);

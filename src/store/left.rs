@@ -130,7 +130,7 @@ impl Left {
         let chart = &self.chart;
         let line = match &event.trigger {
             Trigger::Hook(_) => None,
-            // Whoever carries it out says so.
+            // The command that carries it out says so.
             _ if event.fields.get(NOTED).is_some() => None,
             trigger @ Trigger::Enter { .. } => Some(format!("{} {trigger}", chart.program())),
             Trigger::Command(name) => Some(chart.call(name)),

@@ -23,7 +23,7 @@ use crate::os::regular::open_to_write;
 /// The file of the review lock.
 const REVIEW: &str = "review";
 
-/// The file of the lock of whoever uses what is stored beside an instance.
+/// The file of the lock of a process that uses what is stored next to an instance.
 const USE: &str = "use";
 
 /// The file of the revision in the git directory.
@@ -141,7 +141,7 @@ impl Use {
         is_locked.then_some(Self { file })
     }
 
-    /// Calls `remove` if nobody else uses what is stored; whoever does removes it after that. This use ends.
+    /// Calls `remove` if no other process uses what is stored; else that process removes it. This use ends.
     pub(crate) fn end(&self, remove: impl FnOnce()) {
         let _ = self.file.unlock();
         if self.file.try_lock().is_ok() {

@@ -176,7 +176,7 @@ fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
     let is_empty = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
     let mut options = OpenOptions::new();
-    // Whoever created it was killed before it had written anything.
+    // Its creator was killed before it had written anything.
     let options = options.write(true).create_new(!is_empty);
     match options.open(path) {
         Ok(mut file) => file.write_all(b"*\n"),

@@ -100,7 +100,7 @@ fn note(store: &Store, instance: &str) -> Option<Running> {
     notes.max_by_key(|running: &Running| running.started)
 }
 
-/// Asks whoever runs a review of the instance to end it; an error if there is nobody.
+/// Asks the process that runs a review of the instance to end it; an error if there is nobody.
 pub(crate) fn cancel(store: &Store, instance: &str, dir: &Path) -> io::Result<()> {
     if !ReviewLock::is_held(store, instance, dir) {
         return Err(io::Error::other("no review is running"));

@@ -176,7 +176,7 @@ impl<'s> Waiting<'s> {
 mod tests {
     use super::*;
 
-    /// Whoever waits gets an answer: in the same call, or in one after a call that has ended too early.
+    /// Each process that waits gets an answer: in the same call, or in one after a call that has ended too early.
     #[test]
     fn each_call_gets_the_answer_that_it_waits_for() {
         let home = tempfile::tempdir().unwrap();

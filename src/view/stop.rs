@@ -47,7 +47,7 @@ impl Stop {
     ) -> Self {
         match step.map(|step| what(place, step, by)) {
             Ok(stop) if is_unattended => {
-                // Whoever asks for the reviews of a change starts over.
+                // Asking for the reviews of a change starts over.
                 let starts_over = place.chart.scope.since.is_some();
                 let then = match (stop.does, stop.said.is_empty()) {
                     (Does::Allow, is_silent) if is_silent || starts_over => String::new(),

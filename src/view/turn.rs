@@ -92,7 +92,7 @@ impl Turn {
         let running = Running::read(&place.store, &place.instance.name, &place.dir());
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let driver = drivers.first().filter(|_| !is_per_session);
-        // In a terminal, the stop of whoever drives the instance is meant, or would be if one did.
+        // In a terminal, the stop of the session that drives the instance is meant, if one does.
         let stops = session.or(driver.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);

@@ -1,4 +1,4 @@
-//! Reads tables whose `clear` is part of what they assign: whoever looks at the assignments need not look at both.
+//! Reads tables whose `clear` is part of what they assign: code that reads the assignments need not read both.
 
 use serde::{Deserialize, Deserializer};
 

@@ -117,7 +117,7 @@ impl Limited {
     pub const ALL: [Self; 3] = [
         Self::Cycle,
         Self::Instance,
-        // Whoever asks for another try has to be allowed one.
+        // Where another try is asked for, one must be allowed.
         Self::Failures,
     ];
 

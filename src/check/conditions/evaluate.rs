@@ -22,7 +22,7 @@ pub(super) enum Outcome {
     Gate,
 }
 
-/// Why an event comes to no decision.
+/// Why an event has no decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Failure {
     pub(super) code: Code,
@@ -513,7 +513,7 @@ impl<'p> Path<'p> {
         }
     }
 
-    /// Returns whether it follows from what is known of other lists that one has so many items.
+    /// Returns whether the facts about other lists imply that one has this number of items.
     fn sized(&mut self, of: Term, least: i64) -> Option<bool> {
         if self.course.facts.get(of).is_some_and(|fact| fact.none == Some(true)) {
             return Some(false);

@@ -1,4 +1,4 @@
-//! What an event has been told of the things that nobody knows: each answer holds for all that follows in it.
+//! The answers that one event has followed for things without a value: each holds for the rest of the event.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ pub(super) struct Fact {
 pub(super) struct Facts(Rc<Vec<(Term, Fact)>>);
 
 impl Fact {
-    /// Returns what is known of a number or a value.
+    /// Returns the facts about a number or a value.
     pub(super) fn exactly(number: i64) -> Self {
         Self { none: Some(false), least: Some(number), most: Some(number), ..Self::default() }
     }
@@ -136,7 +136,7 @@ impl Facts {
         with.join(&Self(Rc::new(vec![(term, fact.clone())]))).then_some(with)
     }
 
-    /// Takes out what is known of these terms.
+    /// Removes the facts about these terms.
     pub(super) fn take(&mut self, mut is_taken: impl FnMut(Term) -> bool) -> Self {
         let mut taken = self.clone();
         taken.retain(&mut is_taken);
@@ -173,7 +173,7 @@ impl Facts {
 }
 
 impl Fact {
-    /// Says what is known of a term: "`config.limit` is 2".
+    /// Describes the facts about a term: "`config.limit` is 2".
     pub(super) fn in_words(&self, terms: &super::term::Terms, term: Term) -> String {
         use super::term::Node;
         let (name, is_size) = match &*terms.node(term) {

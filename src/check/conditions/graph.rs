@@ -43,7 +43,7 @@ impl<'s> Graph<'s> {
             out[step.from].push(at);
         }
         for (term, fact) in search.ways.iter().flat_map(|(done, _)| done.settings.iter()) {
-            // A number is told apart from others by what it is.
+            // Each number is a value of its own.
             let ends = [fact.least, fact.most].into_iter().flatten().map(Fact::exactly);
             let ends: Vec<Fact> = ends.collect();
             let known = settings.entry(*term).or_default();
@@ -77,7 +77,7 @@ impl<'s> Graph<'s> {
             let Some(term) = clash.last() else { return Some(way) };
             let facts = self.settings.get(&term).into_iter().flatten().rev();
             let with = facts.map(|fact| given.with(term, fact));
-            // A fact that is known already tells nothing apart.
+            // A fact that is known already distinguishes nothing.
             open.extend(with.flatten().filter(|with| *with != given));
         }
         None
@@ -106,7 +106,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns a way on which this many steps count in a row, with others that have a weight between them. The first one is
-    /// told apart from the others. Steps are named by their numbers.
+    /// distinguished from the others. Steps are named by their numbers.
     pub(super) fn in_a_row(
         &self,
         count: usize,

@@ -31,7 +31,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of the time. Whoever works long asks for it.
+/// The rest of the time. Long work asks for it.
 #[derive(Debug)]
 pub(super) struct Clock {
     end: Option<Instant>,

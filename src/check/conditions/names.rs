@@ -1,4 +1,4 @@
-//! What is known of the built-in names: of the review that has run, of the running cycle, and of the instance.
+//! What the checker knows about the built-in names: of the review that has run, of the running cycle, and of the instance.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What following a chart has found, and how a way is told: a numbered step for each event, in the chart's own words.
+//! The findings of the checker, and the text of a path: a numbered step for each event, in the chart's own words.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub struct Finding {
     pub message: String,
     /// The element of the chart to point at.
     pub path: Vec<Segment>,
-    /// How it comes to that; none where nothing does.
+    /// Its counterexample; none if it has none.
     pub way: Option<Told>,
 }
 

@@ -1,5 +1,5 @@
 //! Terms: the expressions of a chart, and what is left of them where something is unknown. Each is a number, so two that
-//! read the same are one, and what is known of it is found by that number.
+//! read the same are one, and the facts about it are found by that number.
 
 use std::rc::Rc;
 
@@ -76,7 +76,7 @@ const SAME_NUMBER: &[&str] = &["list", "sort", "reverse", "map", "surround"];
 /// The filters after which a list can be shorter.
 const FEWER: &[&str] = &["select", "reject", "selectattr", "rejectattr", "slice", "unique", "set"];
 
-/// All terms of a chart, and what is known of each.
+/// All terms of a chart, and the facts about each.
 pub(super) struct Terms {
     pub(super) chart: std::sync::Arc<Chart>,
     expressions: Expressions,
@@ -386,7 +386,7 @@ impl Terms {
     }
 }
 
-/// Returns the name under which what is known of a name is kept: that of a table stands for all of its parts.
+/// Returns the name under which the facts about a name are kept: that of a table stands for all of its parts.
 fn source_of(name: &str) -> String {
     match name.strip_prefix("tables.").and_then(|name| name.split_once('.')) {
         Some((table, _)) => format!("tables.{table}"),

@@ -1,4 +1,4 @@
-//! `it`: the item of an `each`, or the phase that is being entered. Its value stands beside the other names.
+//! `it`: the item of an `each`, or the phase that is being entered. Its value is kept next to the other names.
 
 use super::built_in::{BuiltIn, Lookup};
 

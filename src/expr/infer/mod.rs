@@ -173,7 +173,7 @@ impl<'s> Infer<'s> {
         self.report(code, span, message, help);
     }
 
-    /// Reports an operand of the wrong type. Nothing is known of what it gives.
+    /// Reports an operand of the wrong type. The type of its result is unknown.
     fn wrong(&mut self, span: Span, message: String) -> Type {
         self.problem(Code::WrongOperand, span, message, None);
         Type::Any

@@ -3,7 +3,7 @@
 use crate::host::hosts::instructions;
 
 /// Returns whether a file needs no review, by these patterns. What an agent reads as instructions always does, however it is
-/// spelled: not every file system tells cases apart.
+/// spelled: some file systems ignore case.
 pub(super) fn is_skipped(path: &str, patterns: &[String]) -> bool {
     let folded = path.to_lowercase();
     patterns.iter().any(|pattern| is_like(path, pattern))

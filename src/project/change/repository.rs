@@ -247,7 +247,7 @@ impl<'r> Repository<'r> {
         let empty = self.empty_tree()?;
         let entries = unread.iter().flat_map(|(name, why)| {
             let file = self.root.join(path(name));
-            // Whoever works in another work tree of this repository is somebody else.
+            // Another work tree of this repository belongs to other work.
             let is_other = *why == REPOSITORY && file.join(".git").is_file();
             let version = version(&file, if is_other { 0 } else { usize::MAX });
             let entry = format!("{GITLINK} {:.*}\t", empty.len(), version).into_bytes();
@@ -428,7 +428,7 @@ fn version(path: &Path, depth: usize) -> String {
     hash.text()
 }
 
-/// Makes a git directory for whoever reads this tree: no attributes but those in it count there.
+/// Makes a git directory for a reader of this tree: no attributes but those in it count there.
 fn make_apart(dir: &Path, tree: &str) -> io::Result<()> {
     for folder in ["objects", "refs"] {
         fs::create_dir_all(dir.join(folder))?;

@@ -1,4 +1,4 @@
-//! What is known of a change: what it is compared with, and each file; or why it is unknown.
+//! The parts of a change: what it is compared with, and each file; or why it is unknown.
 
 use crate::diagnostic::quote::quoted;
 use crate::text::shown;

@@ -12,7 +12,7 @@ impl Judge<'_> {
     /// Judges whether the agent is let go in the end.
     pub(super) fn blocks(&self) -> Option<Finding> {
         let idle = |step: &Step| match self.is_further_block(step) {
-            // Whoever answers a review does something.
+            // An agent that answers a review does something.
             true => (!self.is_answered(step)).then_some(true),
             false => self.is_aside(step).then_some(false),
         };

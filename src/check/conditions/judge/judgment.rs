@@ -30,7 +30,7 @@ impl Judge<'_> {
         Finding { code, message, path, way }
     }
 
-    /// Judges whether each event comes to a decision.
+    /// Judges whether each event has a decision.
     pub(super) fn failures(&self) -> Vec<Finding> {
         let mut findings: Vec<Finding> = Vec::new();
         for step in &self.search.failures {

@@ -87,7 +87,7 @@ impl Judge<'_> {
         Some(self.found(Code::PropertyRefuted, message, path, &way))
     }
 
-    /// Returns how a property comes to be broken.
+    /// Returns the path that breaks a property.
     fn broken(&self, claim: &Claim) -> Option<(String, Way)> {
         let found = claim.found.iter().take(BREACHES);
         let mut found = found.filter_map(|(state, step, (asked, facts))| {
