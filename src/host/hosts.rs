@@ -380,8 +380,8 @@ impl Host {
         marks.any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
     }
 
-    /// Adds to an event what is known about the host. Of what runs in the background, what has ended is removed, and a program
-    /// is told apart from agents: it may never end. One that waits for a review ends with that.
+    /// Adds to an event what is known about the host. Background tasks that have ended are removed, and a program is kept apart
+    /// from agents, because it may never end. One that waits for a review ends with the review.
     pub fn describe(&self, event: &mut Json) {
         let tasks = event.get_mut("background_tasks").and_then(Json::as_array_mut);
         let program = tasks.and_then(|tasks| {

@@ -134,7 +134,7 @@ fn human(charts: &[Checked]) -> String {
             // Writing to a string cannot fail.
             let _ = handler.render_report(&mut text, report.as_ref());
             if let Some(note) = &flaw.note {
-                text.push_str("  how it comes to that, if these conditions can meet:\n");
+                text.push_str("  counterexample, if these conditions can meet:\n");
                 note.lines().for_each(|line| text.push_str(&item(line, 9, width)));
             }
             text.push('\n');

@@ -60,8 +60,8 @@ impl<'s> Graph<'s> {
         given.iter().next().is_none() || given.conflict(&self.search.done(step).settings).is_none()
     }
 
-    /// Returns what `find` finds, if its steps can all be taken with the same settings; else asks again with a setting that
-    /// tells them apart.
+    /// Returns what `find` finds, if its steps can all be taken with the same settings; else asks again with a setting in
+    /// which they differ.
     fn consistent(&self, given: &Facts, find: impl Fn(&Facts) -> Option<Way>) -> Option<Way> {
         let mut open = vec![given.clone()];
         for _ in 0..SETTINGS {

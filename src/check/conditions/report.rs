@@ -58,7 +58,7 @@ pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> Told {
         if at > 0 && is_same(&&way.steps[at - 1]) {
             continue;
         }
-        text.push_str(&format!("\n{}. {}", at + 1, told(search, step, &mut named)));
+        text.push_str(&format!("\n{}. {}", at + 1, line_of(search, step, &mut named)));
         let same = way.steps[at..].iter().take_while(is_same).count();
         if same > 1 {
             text += &format!("\n   {same} times in a row");
@@ -85,7 +85,7 @@ fn start(search: &Search, begin: usize) -> String {
 }
 
 /// Tells a step. What a rule is about is said when it fires for the first time.
-fn told(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
+fn line_of(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
     let (done, asked) = &search.ways[step.way];
     let event = &search.events[step.event].0;
     let mut text = match event {

@@ -124,7 +124,7 @@ impl Judge<'_> {
             format!("; each costs at most {price} dollars, if the reviewer keeps to that")
         });
         format!(
-            "at most {} reviews that count each time that a cycle starts, unless the user sets that anew{price}",
+            "at most {} reviews that count each time that a cycle starts, unless the user sets it again{price}",
             limits.join(" or ")
         )
     }
