@@ -180,16 +180,16 @@ fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
     let drawn = checked.iter().filter_map(|checked| {
         let chart = checked.chart.as_ref()?;
         let mut findings = checked.explored.iter().flat_map(|report| &report.findings);
-        let counterexample = findings.find_map(|finding| Some((finding, finding.way.as_ref()?)));
-        Some((chart, counterexample))
+        let found = findings.find_map(|finding| Some((finding, finding.way.as_ref()?)));
+        Some((chart, found))
     });
     let drawn: Vec<_> = drawn.collect();
-    let with_path = drawn.iter().find(|(_, counterexample)| counterexample.is_some());
-    let Some((chart, counterexample)) = with_path.or_else(|| drawn.first()) else {
+    let with_path = drawn.iter().find(|(_, found)| found.is_some());
+    let Some((chart, found)) = with_path.or_else(|| drawn.first()) else {
         return Ok(());
     };
     let mut picture = Picture::of(chart);
-    if let Some((finding, way)) = counterexample {
+    if let Some((finding, way)) = found {
         picture.follow(&way.phases);
         picture.caption = Some(shown(&finding.message).into_owned());
     }
