@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 
 use super::error::CliError;
 use super::grammar::{self, options};
@@ -345,6 +345,7 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
         // Not every command has every option.
         let value = match arg.of.kind {
             FieldType::Integer => given::<i64>(matches, name),
+            FieldType::Amount => given::<Number>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),
             FieldType::String | FieldType::List | FieldType::Phase => {
                 given::<String>(matches, name)

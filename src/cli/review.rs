@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use serde_json::{Value as Json, json};
+use serde_json::{Number, Value as Json, json};
 
 use super::error::CliError;
 use super::output::{
@@ -315,7 +315,7 @@ fn event(place: &Place, change: &Change, matches: &ArgMatches) -> Event {
         ("longest_review", Json::Null),
         ("model", json!(text("model"))),
         ("permissions", json!(permissions)),
-        ("max_cost", json!(matches.get_one::<i64>("max-cost"))),
+        ("max_cost", json!(matches.get_one::<Number>("max-cost"))),
     ] {
         fields[name] = value;
     }

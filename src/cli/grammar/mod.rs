@@ -10,8 +10,8 @@ use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use self::options::{
-    args_of, args_of_phase, instance, instance_args, instance_args_for, json, option, overwriting,
-    pair, session, since, which_stop, words,
+    amount, args_of, args_of_phase, instance, instance_args, instance_args_for, json, option,
+    overwriting, pair, session, since, which_stop, words,
 };
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, OWN, of_changes};
@@ -109,8 +109,8 @@ fn review() -> Command {
                 .value_parser(NonEmptyStringValueParser::new()),
         )
         .arg(
-            arg!(--"max-cost" <USD> "What the review may cost, in whole US dollars")
-                .value_parser(value_parser!(i64).range(1..))
+            arg!(--"max-cost" <USD> "What the review may cost, in US dollars")
+                .value_parser(amount)
                 .allow_negative_numbers(true),
         )
         .arg(

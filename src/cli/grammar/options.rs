@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ValueHint, arg, value_parser};
 use indexmap::IndexSet;
+use serde_json::Number;
 
 use crate::chart::Chart;
 use crate::chart::field::LARGEST_INTEGER;
@@ -122,12 +123,19 @@ fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
     })
 }
 
+/// Parses a number above 0.
+pub(super) fn amount(text: &str) -> Result<Number, String> {
+    let parsed = text.parse().ok().filter(|number: &Number| number.as_f64() > Some(0.0));
+    parsed.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.of.kind {
         FieldType::Integer => {
             let least = arg.of.minimum;
             ValueParser::new(move |text: &str| integer(text, least))
         }
+        FieldType::Amount => ValueParser::new(amount),
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
             value_parser!(String)
         }
