@@ -61,8 +61,6 @@ pub struct Host {
     pub longest_hook: u64,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
-    /// It passes a `terminalSequence` in the answer to a stop on to its terminal.
-    passes_sequences: bool,
     /// The statuses of background agents that have ended, but stay in its events.
     ended: &'static [&'static str],
     /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
@@ -131,7 +129,6 @@ const ANY: Host = Host {
     block_cap: "",
     longest_hook: HOOK,
     shows_messages: true,
-    passes_sequences: false,
     ended: &["completed", "failed", "cancelled", "canceled", "killed", "stopped"],
     unconfined: "",
     tested: "",
@@ -263,7 +260,6 @@ const CLAUDE: Host = Host {
     blocks: Some(8),
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
-    passes_sequences: true,
     longest_hook: LONGEST_HOOK,
     tested: "2.1.197",
     unasked: "--dangerously-skip-permissions",
@@ -355,11 +351,6 @@ impl Host {
         let own = self.blocks.filter(|_| !self.tools_reset_blocks)?;
         let given = env::var(self.block_cap).ok();
         Some(given.and_then(|cap| cap.trim().parse().ok()).unwrap_or(own))
-    }
-
-    /// Returns whether an answer may have a sequence for the terminal. An event without marks may come from anywhere.
-    pub fn passes_sequences(&self) -> bool {
-        self.passes_sequences && env::var_os(self.project).is_some()
     }
 
     /// Returns whether this process is a hook that a settings file calls: the host runs it, and no plugin does. Without a
