@@ -65,17 +65,10 @@ pub struct Host {
     ended: &'static [&'static str],
     /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
     unconfined: &'static str,
-    /// The oldest version that was tested, if it was recorded.
-    pub tested: &'static str,
-    /// The option without which a reviewer could run nothing, and the variable that has to be 1 for root to use it.
-    pub unasked: &'static str,
-    pub sandbox: &'static str,
     /// The folder with the settings, in the home directory and in projects.
     pub folder: &'static str,
     /// The variable that names another folder for the user's.
     pub home: &'static str,
-    /// The first version that runs the hooks of plugins, if older ones exist.
-    pub since: &'static str,
     /// In the user's folder: the file and the table in it (`FILE#/POINTER`) with the installed plugins, or the folder with
     /// a folder for each of them.
     pub plugins: &'static str,
@@ -92,8 +85,6 @@ pub struct Host {
     pub off: &'static str,
     /// The key in the administrator's settings that turns all other hooks off.
     pub only: &'static str,
-    /// The file and the table in it with the hooks that the user trusts; empty if it asks for no trust.
-    pub trusted: &'static str,
     /// Patterns of files in a project that it gives to its agents as instructions, apart from those in `folder`.
     instructions: &'static [&'static str],
     /// How to install the plugin `PLUGIN`.
@@ -131,12 +122,8 @@ const ANY: Host = Host {
     shows_messages: true,
     ended: &["completed", "failed", "cancelled", "canceled", "killed", "stopped"],
     unconfined: "",
-    tested: "",
-    unasked: "",
-    sandbox: "",
     folder: "",
     home: "",
-    since: "",
     plugins: "",
     enabled: "",
     hooks: &["settings.json"],
@@ -144,7 +131,6 @@ const ANY: Host = Host {
     managed: &[],
     off: "",
     only: "",
-    trusted: "",
     instructions: &["AGENTS.md"],
     install: "",
 };
@@ -221,10 +207,8 @@ pub static HOSTS: &[Host] = &[
         unconfined: "\"sandbox_policy\":{\"type\":\"danger-full-access\"",
         folder: ".codex",
         home: "CODEX_HOME",
-        since: "0.132.0",
         plugins: "config.toml#/plugins",
         hooks: &["hooks.json", "config.toml"],
-        trusted: "config.toml#/hooks/state",
         instructions: &["AGENTS.md", "AGENTS.override.md", "**/.agents/**"],
         install: "`codex plugin marketplace add ./` and `codex plugin add PLUGIN@taskie`",
         ..ANY
@@ -261,9 +245,6 @@ const CLAUDE: Host = Host {
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     longest_hook: LONGEST_HOOK,
-    tested: "2.1.197",
-    unasked: "--dangerously-skip-permissions",
-    sandbox: "IS_SANDBOX",
     folder: ".claude",
     home: "CLAUDE_CONFIG_DIR",
     plugins: "plugins/installed_plugins.json#/plugins",
