@@ -97,7 +97,6 @@ pub(crate) const OWN: &[&str] = &[
     "completions",
     "check-chart",
     "test",
-    "simulate",
     "diagram",
     "render",
     "schema",

@@ -12,21 +12,19 @@ use clap::parser::ValueSource;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{Target, WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
+use super::output::{WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::check::conditions::Limits;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::diagram::Format as DiagramFormat;
-use crate::diagram::picture::Picture;
 use crate::disk;
 use crate::expr::templates::Templates;
 use crate::lint::report::Format;
 use crate::lint::{self, Checked};
 use crate::project::home;
 use crate::project::trust;
-use crate::text::{shown, shown_lines};
+use crate::text::shown_lines;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
@@ -61,7 +59,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if matches.get_flag("print") {
         return print(&embedded, &files);
     }
-    let drawing = Target::of(matches, "diagram")?;
     let limits = limits(matches);
     interruptible(&limits)?;
     let looked_at = || {
@@ -70,9 +67,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     };
     let (checked, unread) =
         meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &limits));
-    if let Some(drawing) = drawing {
-        draw(&drawing, &checked)?;
-    }
     let text = format.render(&checked);
     let text = text.trim_end();
     match format {
@@ -165,35 +159,6 @@ fn interruptible(limits: &Limits) -> Result<(), CliError> {
         .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
         .map(|_| ())
         .map_err(CliError::because("Ctrl-C cannot be handled"))
-}
-
-/// Draws the first chart that has a finding with a way to it, with that way; else the first chart.
-fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
-    let file = target.path();
-    let format = file.extension().and_then(|end| DiagramFormat::named(end.to_str()?));
-    let Some(format) = format else {
-        return Err(CliError::with_help(
-            format!("{} cannot be drawn: its format is unknown", file.display()),
-            "end its name with .svg, .html or .mmd",
-        ));
-    };
-    let drawn = checked.iter().filter_map(|checked| {
-        let chart = checked.chart.as_ref()?;
-        let mut findings = checked.explored.iter().flat_map(|report| &report.findings);
-        let found = findings.find_map(|finding| Some((finding, finding.way.as_ref()?)));
-        Some((chart, found))
-    });
-    let drawn: Vec<_> = drawn.collect();
-    let with_path = drawn.iter().find(|(_, found)| found.is_some());
-    let Some((chart, found)) = with_path.or_else(|| drawn.first()) else {
-        return Ok(());
-    };
-    let mut picture = Picture::of(chart);
-    if let Some((finding, way)) = found {
-        picture.follow(&way.phases);
-        picture.caption = Some(shown(&finding.message).into_owned());
-    }
-    target.write(&format.write(&picture))
 }
 
 /// Returns the chart that `--chart` names, if it is given.

@@ -9,20 +9,17 @@ use super::error::CliError;
 use super::output::say;
 use super::place;
 use crate::chart::Chart;
-use crate::diagram::Format;
+use crate::diagram::mermaid;
 use crate::diagram::picture::Picture;
 use crate::view::path::of_instance;
 
 /// Prints the picture.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let format = matches.get_one::<String>("format");
-    let format = format.and_then(|name| Format::named(name));
-    let format = format.ok_or_else(|| CliError::new("unknown format"))?;
     let picture = if place::is_named(matches) {
         of_instance(&place::chosen(chart, matches)?)
     } else {
         Picture::of(chart)
     };
-    say(format.write(&picture).trim_end());
+    say(&mermaid(&picture));
     Ok(ExitCode::SUCCESS)
 }

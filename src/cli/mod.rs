@@ -21,7 +21,6 @@ mod report;
 mod review;
 mod reviewed;
 mod schema;
-mod simulate;
 mod stats;
 mod status;
 mod test;
@@ -188,7 +187,6 @@ fn carry_out(
         },
         Some(("doctor", sub)) => doctor::run(choice, chart, refused(name).as_deref(), sub),
         Some(("diagram", sub)) => diagram::run(chart, sub),
-        Some(("simulate", sub)) => simulate::run(chart, sub),
         Some(("test", sub)) => test::run(chart, sub),
         Some(("demo", sub)) => demo::run(choice, chart, sub),
         Some(("render", sub)) => render::run(choice, chart, sub),

@@ -344,8 +344,7 @@ fn decided(
                 let place = place.clone();
                 due.once(move || once::say(&place.store, &place.instance.name, said, once));
             }
-            let mut reply = reply_of(performed, name, quiet, due);
-            reply.call = call.as_ref().map(|call| call.text.clone());
+            let reply = reply_of(performed, name, quiet, due);
             due.call(call);
             Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
         }
@@ -373,8 +372,7 @@ fn undecided(place: &Place, event: &Event, why: String, due: &mut AfterAnswer) -
         return Reply::undecided("event", why);
     };
     let call = UserCall::of_stuck(place, event, &why);
-    let mut reply = Reply::undecided(name, why);
-    reply.call = call.as_ref().map(|call| call.text.clone());
+    let reply = Reply::undecided(name, why);
     due.call(call);
     reply
 }

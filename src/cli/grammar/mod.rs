@@ -10,12 +10,11 @@ use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use self::options::{
-    amount, args_of, args_of_phase, instance, instance_args, instance_args_for, json, option,
-    overwriting, pair, session, since, which_stop, words,
+    amount, args_of, args_of_phase, instance, instance_args, instance_args_for, json, option, pair,
+    session, since, which_stop, words,
 };
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, OWN, of_changes};
-use crate::diagram;
 use crate::expr::Expressions;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
@@ -232,22 +231,16 @@ fn of_charts(chart: &Chart) -> Vec<Command> {
             .about("Play scenarios in memory, and compare the results")
             .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
             .arg(
-                arg!(file: [FILE]... "Scenario files, such as those that `taskie simulate --save` writes")
+                arg!(file: [FILE]... "Scenario files")
                     .required(true)
                     .value_parser(value_parser!(PathBuf)),
             )
             .arg(json()),
-        simulate(chart),
         Command::new("diagram")
-            .about(format!("Draw the chart, and the path that a {noun} has taken"))
+            .about(format!("Draw the chart for Mermaid, and the path that a {noun} has taken"))
             .after_help(format!(
                 "The path comes from the journal of this machine. Without a {noun} on the command line, only the chart is drawn."
             ))
-            .arg(
-                arg!(--format <FORMAT> "Write it in this format")
-                    .default_value("mermaid")
-                    .value_parser(words(diagram::Format::ALL.map(|(name, ..)| name))),
-            )
             .args(instance_args_for(chart, &format!("Mark the path of this {noun}"))),
         render(chart),
         Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
@@ -361,11 +354,6 @@ fn check_chart() -> Command {
             arg!(--"max-seconds" <N> "Explore a chart for at most this many seconds [default: 120]")
                 .value_parser(value_parser!(u32).range(1..)),
         )
-        .arg(
-            arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html or .mmd")
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(overwriting("diagram"))
         .arg(arg!(--explain <CODE> "Explain what a code means and how to fix it").exclusive(true))
 }
 
@@ -405,39 +393,6 @@ fn run(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(subcommands)
-}
-
-fn simulate(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    let mut verdicts = chart.verdicts();
-    verdicts.insert("crash");
-    verdicts.extend(chart.gates.as_ref().map(|_| "gate"));
-    Command::new("simulate")
-        .about("Simulate the chart without an agent or a reviewer")
-        .after_help(format!(
-            "The agent is made up: it enters what comes next, and writes what a review is about. Without a {noun} on \
-             the command line, it begins a new one."
-        ))
-        .arg(
-            arg!(--verdicts <LIST> "Give the reviews these verdicts, in order [default: always the best one]")
-                .value_delimiter(',')
-                .value_parser(words(verdicts.into_iter().map(str::to_owned))),
-        )
-        .arg(
-            arg!(--tasks <N> "Write this many rows into each table")
-                .default_value("2")
-                .value_parser(value_parser!(u16).range(0..=1000)),
-        )
-        .arg(
-            arg!(--save <FILE> "Save the simulation as a scenario for `taskie test`")
-                .value_parser(value_parser!(PathBuf)),
-        )
-        .arg(overwriting("save"))
-        .arg(json())
-        .args(instance_args_for(
-            chart,
-            &format!("Start from the current state of this {noun}, without changing it"),
-        ))
 }
 
 fn render(chart: &Chart) -> Command {

@@ -42,11 +42,6 @@ pub(super) fn words(
     PossibleValuesParser::new(words).into()
 }
 
-/// Returns the option that lets the file of the option `what` be overwritten.
-pub(super) fn overwriting(what: &'static str) -> Arg {
-    arg!(--force "Overwrite the file, even through a link").requires(what)
-}
-
 pub(super) fn json() -> Arg {
     arg!(--json "Print one JSON object, for programs")
 }
