@@ -243,7 +243,7 @@ fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, Str
     let templates =
         |folders: &[String]| Templates::folders(folders.iter().map(PathBuf::from).collect());
     let limits = is_explored.then(Limits::default);
-    let flaws = taskie::lint::run(origin, chart, templates, limits.as_ref()).flaws;
+    let flaws = taskie::check::lint::run(origin, chart, templates, limits.as_ref()).flaws;
     let place = |flaw: &Flaw| {
         let (file, text) = flaw.source(origin, chart);
         let line = flaw.position(text).0;

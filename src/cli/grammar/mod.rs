@@ -15,10 +15,10 @@ use self::options::{
 };
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, OWN, of_changes};
+use crate::check::lint::report::Format;
 use crate::expr::Expressions;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
-use crate::lint::report::Format;
 use crate::preview::assumptions::settable;
 
 /// Returns the command line for `chart`.
