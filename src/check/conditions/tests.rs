@@ -166,7 +166,10 @@ fn abstracted(decider: &mut Decider, at: usize, value: &Json) -> Term {
     match value {
         Json::Array(_) => SOME,
         Json::String(_) if is_free && !is_minded => SOME,
-        value => decider.program.terms.known(value.clone()),
+        value => {
+            let known = decider.program.terms.known(value.clone());
+            decider.program.held(at, known)
+        }
     }
 }
 
