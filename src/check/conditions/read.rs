@@ -64,15 +64,19 @@ impl Program {
         program
     }
 
+    /// Returns whether nothing but its own assignments looks at a field.
+    pub(super) fn only_counts(&mut self, at: usize) -> bool {
+        let name = self.chart.context.get_index(at).map(|(name, _)| self.terms.name(name));
+        name.is_none_or(|name| !self.looked_at.contains(&name))
+    }
+
     /// Returns a value as a field holds it: numbers beyond all that are named are one, and so are those of a field that only
     /// counts.
     pub(super) fn held(&mut self, at: usize, value: Term) -> Term {
         let Some(number) = self.terms.number(value) else { return value };
-        let Some((name, field)) = self.chart.context.get_index(at) else { return value };
-        let name = self.terms.name(name);
-        let held = match self.looked_at.contains(&name) {
-            true => self.numbers.held(field, number),
-            false => field.minimum.unwrap_or_default(),
+        let held = match self.only_counts(at) {
+            true => self.chart.context[at].minimum.unwrap_or_default(),
+            false => self.numbers.held(&self.chart.context[at], number),
         };
         self.terms.known(held)
     }

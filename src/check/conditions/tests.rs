@@ -168,7 +168,10 @@ fn abstracted(decider: &mut Decider, at: usize, value: &Json) -> Term {
         Json::String(_) if is_free && !is_minded => SOME,
         value => {
             let known = decider.program.terms.known(value.clone());
-            decider.program.held(at, known)
+            match decider.program.only_counts(at) {
+                true => decider.program.held(at, known),
+                false => known,
+            }
         }
     }
 }
