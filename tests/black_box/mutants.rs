@@ -86,6 +86,8 @@ const MUTANTS: &[Mutant] = &[
     // Misspelled templates, filters, tests, invocations, events and types.
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
+    mutant("brief('; ')", 1, "brief", &[("wrong-operand", Edit)]),
+    mutant("map(attribute='id')", 1, "map(atribute='id')", &[("wrong-operand", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
     mutant("if named else config.reviewer", 1, "if named else 'claud'", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
