@@ -13,8 +13,8 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
-use crate::expr::Expressions;
 use crate::expr::source::Text;
+use crate::expr::syntax::names_in;
 use crate::run::place::Place;
 
 /// What a preview is based on.
@@ -130,14 +130,13 @@ fn with_help(names: &Names, error: RenderError) -> RenderError {
 /// Returns the templates that `chart`, whose TOML is `toml`, uses, each with the names that it looks at.
 pub(crate) fn templates(chart: &Chart, toml: &str) -> Vec<(String, Vec<String>)> {
     let uses = check::inspect(chart, toml).uses;
-    let expressions = Expressions::new(chart.templates.clone());
     let names = chart.templates.names().into_iter();
     let used = names.filter(|name| {
         uses.contains(&format!("template:{name}")) || chart.prompt_of(name).is_some()
     });
     used.map(|name| {
         let text = chart.templates.get(&name).ok().flatten();
-        let mut needs = text.map_or_else(Vec::new, |text| expressions.names_in(&text));
+        let mut needs = text.map_or_else(Vec::new, |text| Vec::from_iter(names_in(&text)));
         needs.sort();
         (name, needs)
     })

@@ -359,10 +359,9 @@ fn check_chart() -> Command {
 
 fn enter(chart: &Chart) -> Command {
     let phases: Vec<&str> = chart.phases.keys().map(String::as_str).collect();
-    let expressions = Expressions::new(chart.templates.clone());
     let mut used: IndexSet<&str> = IndexSet::new();
     for phase in chart.phases.keys() {
-        used.extend(args_of_phase(chart, &expressions, phase));
+        used.extend(args_of_phase(chart, phase));
     }
     used.sort_by_key(|name| chart.args.get_index_of(*name));
     let options = used.into_iter();
@@ -377,9 +376,8 @@ fn enter(chart: &Chart) -> Command {
 }
 
 fn run(chart: &Chart) -> Command {
-    let expressions = Expressions::new(chart.templates.clone());
     let subcommands = chart.commands.iter().map(|(name, command)| {
-        let mut used = args_of(chart, &expressions, name);
+        let mut used = args_of(chart, name);
         used.retain(|name| !chart.args[*name].is_stdin());
         // Optional positional arguments come last; otherwise clap panics.
         used.sort_by_key(|name| chart.args[*name].default.is_some());

@@ -11,7 +11,6 @@ use crate::chart::Chart;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
-use crate::expr::Expressions;
 use crate::host::hosts;
 
 /// The id of the argument that names an instance.
@@ -61,24 +60,20 @@ pub(super) fn since(text: &str) -> Result<String, String> {
 }
 
 /// Returns the options that a phase uses.
-pub(crate) fn args_of_phase<'c>(
-    chart: &'c Chart,
-    expressions: &Expressions,
-    phase: &str,
-) -> Vec<&'c str> {
+pub(crate) fn args_of_phase<'c>(chart: &'c Chart, phase: &str) -> Vec<&'c str> {
     let phase = chart.phases.get(phase).map(|entry| &entry.phase);
     let fragments = phase.map_or_else(Vec::new, |phase| phase.fragments());
-    collect_args(chart, expressions, &fragments)
+    collect_args(chart, &fragments)
 }
 
 /// Returns the options of a command and of those that it raises. (No command raises itself.)
-pub(crate) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &str) -> Vec<&'c str> {
+pub(crate) fn args_of<'c>(chart: &'c Chart, name: &str) -> Vec<&'c str> {
     let Some(command) = chart.commands.get(name) else {
         return Vec::new();
     };
-    let own = collect_args(chart, expressions, &command.fragments());
+    let own = collect_args(chart, &command.fragments());
     let raised = command.raise.iter();
-    let raised = raised.flat_map(|raised| args_of(chart, expressions, raised));
+    let raised = raised.flat_map(|raised| args_of(chart, raised));
     let used: IndexSet<&str> = own.into_iter().chain(raised).collect();
     used.into_iter().collect()
 }
@@ -92,13 +87,9 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
-fn collect_args<'c>(
-    chart: &'c Chart,
-    expressions: &Expressions,
-    fragments: &[Fragment<'c>],
-) -> Vec<&'c str> {
+fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str> {
     let texts = fragments.iter().map(|fragment| fragment.text);
-    let names = chart.names_in(expressions, texts);
+    let names = chart.names_in(texts);
     let options = chart.args.keys().map(String::as_str);
     options.filter(|name| names.contains(&format!("args.{name}"))).collect()
 }
