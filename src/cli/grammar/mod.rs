@@ -16,7 +16,6 @@ use self::options::{
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, OWN, of_changes};
 use crate::check::lint::report::Format;
-use crate::expr::Expressions;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::preview::assumptions::settable;
