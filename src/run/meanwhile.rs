@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -31,7 +32,7 @@ pub(crate) struct FilesBefore {
     /// A hash of each file of the instance and directly in the home; hidden ones are this program's own.
     own: BTreeMap<PathBuf, String>,
     /// The code; `None` if nobody knows.
-    tree: Option<Tree>,
+    tree: Option<Arc<Tree>>,
     /// A number for what git passes over.
     rules: Option<u64>,
     /// Git keeps the code.
@@ -68,7 +69,7 @@ impl FilesBefore {
         });
         Self {
             own: own.collect(),
-            tree: Tree::read(&place.root, &place.chart.scope),
+            tree: place.trees().read().ok(),
             rules: git::is_in_git(&place.root).then(|| git::rules(&place.root)).flatten(),
             is_in_git: git::is_in_git(&place.root),
         }
@@ -81,8 +82,10 @@ impl FilesBefore {
         let names = names.filter(|name| self.own.get(*name) != now.own.get(*name)).cloned();
         let (mut names, mut new): (Vec<_>, Vec<_>) =
             names.partition(|name| self.own.contains_key(name));
-        if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
-            let (others, added) = before.changed(now);
+        let trees = self.tree.as_ref().zip(now.tree.as_ref());
+        let of_tree = trees.and_then(|(then, now)| place.trees().changed([&then.id, &now.id]));
+        let is_known = of_tree.is_some();
+        if let Some((others, added)) = of_tree {
             names.extend(others);
             new.extend(added);
         }
@@ -91,7 +94,6 @@ impl FilesBefore {
             names.dedup();
         }
         names.extend(new);
-        let is_known = self.tree.is_some() && now.tree.is_some();
         let is_in_git = self.is_in_git || now.is_in_git;
         ChangedFiles {
             files: names,

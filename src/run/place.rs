@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::chart::Chart;
 use crate::disk;
@@ -13,10 +13,12 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
+use crate::project::change::{STORED, Trees};
 use crate::project::find::{self, Instance};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::finding::Found;
+use crate::run::part;
 use crate::run::stuck::{Stuck, io};
 use crate::store::Store;
 use crate::store::journal::Journal;
@@ -38,13 +40,23 @@ pub(crate) struct Place {
     pub(crate) in_use: Option<Arc<Use>>,
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
+    trees: Arc<OnceLock<Trees>>,
 }
 
 impl Place {
     /// Returns the place of an instance in the project at `root`.
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
-        Self { chart, root, instance, store, env: Vec::new(), in_use: None, settings_before: None }
+        Self {
+            chart,
+            root,
+            instance,
+            store,
+            env: Vec::new(),
+            in_use: None,
+            settings_before: None,
+            trees: Arc::default(),
+        }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -71,6 +83,15 @@ impl Place {
     /// Returns the instance's directory.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
+    }
+
+    /// Returns what reads the tree of the work tree, as far as the instance is about it.
+    pub(crate) fn trees(&self) -> &Trees {
+        self.trees.get_or_init(|| {
+            let is_change = self.chart.scope.since.is_some();
+            let kept = is_change.then(|| self.dir().join(STORED));
+            Trees::of(&self.root, kept, part::paths(self), &self.chart.scope)
+        })
     }
 
     /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.

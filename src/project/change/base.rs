@@ -4,6 +4,7 @@ use std::fs;
 
 use super::repository::Repository;
 use super::terms::{Base, Changed, Unknown};
+use super::trees::Trees;
 use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
@@ -39,12 +40,16 @@ impl Repository<'_> {
         &self,
         base: Base<'_>,
         head: String,
+        trees: &Trees,
         after: &str,
     ) -> Result<(String, String), Unknown> {
         match base {
             Base::Known(id) => {
                 // A branch can have been made again under its name. A tree, with which a session begins, is on no branch.
-                let fork = self.ask(&["merge-base", &head, id])?;
+                let fork = match id == head {
+                    true => None,
+                    false => self.ask(&["merge-base", &head, id])?,
+                };
                 let id = fork.as_deref().unwrap_or(id);
                 let against = match id == head {
                     true => "since HEAD".to_owned(),
@@ -58,7 +63,7 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let uncommitted = self.files([&self.without(head.clone())?, after])?;
+                let (_, uncommitted) = self.differing(trees, &head, after)?;
                 let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {
