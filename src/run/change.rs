@@ -396,7 +396,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     if more > 0 {
         files.push(format!("{}; `git diff --stat` lists them", counted(more, "more file")));
     }
-    let paths = part::paths(place).unwrap_or_default();
+    let paths = place.paths().unwrap_or_default();
     let paths = paths.iter().map(|path| format!(" {}", quoted(path)));
     let (is_own, skip) = (part::is_own(place), skipped(place));
     let lines = change.lines(&skip);

@@ -16,7 +16,6 @@ use crate::hash;
 use crate::project::change::{Tree, is_in};
 use crate::project::git;
 use crate::project::state_file;
-use crate::run::part;
 use crate::run::place::Place;
 use crate::text::shown;
 
@@ -108,7 +107,7 @@ impl FilesBefore {
 /// `None` if none has changed.
 pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Option<String> {
     let known = [review, state_file::FILE].map(|name| place.instance.dir.join(name));
-    let part = part::paths(place).unwrap_or_default();
+    let part = place.paths().unwrap_or_default();
     // What is in the work tree, but not in the part, is not what was reviewed.
     let is_meant =
         |file: &PathBuf| file.starts_with(".git") || is_in(&file.to_string_lossy(), &part);

@@ -18,12 +18,17 @@ use crate::project::find::{self, Instance};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::finding::Found;
-use crate::run::part;
 use crate::run::stuck::{Stuck, io};
 use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::left::Left;
 use crate::store::lock::{Use, WriteLock};
+
+/// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
+pub(super) const PATHS: &str = ".paths";
+
+/// What the folder of a part begins with. A branch has no dot in the name of its folder.
+pub(super) const PART: &str = "part.";
 
 /// An instance of a chart in a project.
 #[derive(Debug, Clone)]
@@ -85,12 +90,21 @@ impl Place {
         self.root.join(&self.instance.dir)
     }
 
+    /// Returns the paths that a change is limited to: none if it is that of the whole work tree. `None` if it is a part, but not
+    /// known which.
+    pub(crate) fn paths(&self) -> Option<Vec<String>> {
+        if !self.instance.name.starts_with(PART) {
+            return Some(Vec::new());
+        }
+        serde_json::from_slice(&self.read(PATHS)?).ok()
+    }
+
     /// Returns what reads the tree of the work tree, as far as the instance is about it.
     pub(crate) fn trees(&self) -> &Trees {
         self.trees.get_or_init(|| {
             let is_change = self.chart.scope.since.is_some();
             let kept = is_change.then(|| self.dir().join(STORED));
-            Trees::of(&self.root, kept, part::paths(self), &self.chart.scope)
+            Trees::of(&self.root, kept, self.paths(), &self.chart.scope)
         })
     }
 

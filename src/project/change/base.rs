@@ -4,7 +4,6 @@ use std::fs;
 
 use super::repository::Repository;
 use super::terms::{Base, Changed, Unknown};
-use super::trees::Trees;
 use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
@@ -40,8 +39,8 @@ impl Repository<'_> {
         &self,
         base: Base<'_>,
         head: String,
-        trees: &Trees,
         after: &str,
+        differing: &dyn Fn(&str) -> Result<(String, Vec<Changed>), Unknown>,
     ) -> Result<(String, String), Unknown> {
         match base {
             Base::Known(id) => {
@@ -63,7 +62,7 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let (_, uncommitted) = self.differing(trees, &head, after)?;
+                let (_, uncommitted) = differing(&head)?;
                 let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {

@@ -5,11 +5,13 @@
 
 mod base;
 mod command;
+mod index;
 mod pattern;
 mod repository;
 mod terms;
 mod trees;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use self::command::run;
@@ -126,10 +128,12 @@ fn compared(
     }
     let compared = |base| {
         let (base, against) = match head.clone() {
-            Some(head) => repository.compared(base, head, trees, &now.id)?,
+            Some(head) => repository.compared(base, head, &now.id, &|head| {
+                differing(repository, trees, head, &now.id)
+            })?,
             None => repository.compared_without_commit(base, &now.id)?,
         };
-        let (before, files) = repository.differing(trees, &base, &now.id)?;
+        let (before, files) = differing(repository, trees, &base, &now.id)?;
         Ok::<_, Unknown>((base, against, before, files))
     };
     let first = compared(base);
@@ -159,6 +163,26 @@ fn compared(
     }
     files.extend(now.nameless.iter().filter(|file| is_in(&file.path, paths)).cloned());
     Ok(Change { base, against, before, after: now.id.clone(), files, is_lost })
+}
+
+/// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the tree
+/// `after`.
+fn differing(
+    repository: &Repository<'_>,
+    trees: &Trees,
+    base: &str,
+    after: &str,
+) -> Result<(String, Vec<Changed>), Unknown> {
+    let mut files = repository.files([base, after])?;
+    // Nothing of it is in a tree of the work tree, so it is among what differs.
+    let apart = trees.left_out(files.iter().map(|file| &*file.path));
+    if apart.is_empty() {
+        return Ok((base.to_owned(), files));
+    }
+    let before = repository.without(base, &apart)?;
+    let apart: HashSet<String> = apart.into_iter().map(str::to_owned).collect();
+    files.retain(|file| !apart.contains(&file.path));
+    Ok((before, files))
 }
 
 /// Returns why no tree of the repository at `root` can have this path in it.

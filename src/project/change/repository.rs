@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use super::command::{self, failed, run, unwritable};
+use super::command::{self, failed, no_repository, run, unwritable};
+use super::index::Index;
 use super::terms::{Changed, Content, Unknown};
-use super::trees::{Index, Trees, no_repository};
 use crate::os::regular::open_to_read;
 use crate::store::git_dir;
 use crate::text::shown;
@@ -39,7 +39,7 @@ const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum
 pub(super) struct Repository<'r> {
     pub(super) root: &'r Path,
     /// Where the objects of the change are.
-    pub(super) objects: &'r Path,
+    objects: &'r Path,
 }
 
 impl<'r> Repository<'r> {
@@ -99,8 +99,13 @@ impl<'r> Repository<'r> {
         self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
     }
 
+    /// Returns a new index without any file.
+    pub(super) fn index(&self) -> Result<Index, Unknown> {
+        Index::new(self.root, self.objects, self.stored()?)
+    }
+
     /// Returns where the repository has its objects.
-    pub(super) fn stored(&self) -> Result<PathBuf, Unknown> {
+    fn stored(&self) -> Result<PathBuf, Unknown> {
         let (_, common) = git_dir::of(self.root).ok_or_else(no_repository)?;
         Ok(common.join("objects"))
     }
@@ -131,11 +136,11 @@ impl<'r> Repository<'r> {
 
     /// Returns a tree without the files of these names.
     pub(super) fn without(&self, tree: &str, names: &[&str]) -> Result<String, Unknown> {
-        let index = Index::new(self)?;
-        index.run(self, &["read-tree", tree])?;
-        index.update(self, "--force-remove", names.join("\0").as_bytes())?;
+        let index = self.index()?;
+        index.run(&["read-tree", tree])?;
+        index.update("--force-remove", names.join("\0").as_bytes())?;
         // What a partial clone lacks, it need not have for this.
-        index.run(self, &["write-tree", "--missing-ok"])
+        index.run(&["write-tree", "--missing-ok"])
     }
 
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
@@ -149,26 +154,6 @@ impl<'r> Repository<'r> {
             is_open.then_some(words.nth(5)?.to_owned())
         });
         Ok(open.collect())
-    }
-
-    /// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the
-    /// tree `after`.
-    pub(super) fn differing(
-        &self,
-        trees: &Trees,
-        base: &str,
-        after: &str,
-    ) -> Result<(String, Vec<Changed>), Unknown> {
-        let mut files = self.files([base, after])?;
-        // Nothing of it is in a tree of the work tree, so it is among what differs.
-        let apart = trees.left_out(files.iter().map(|file| &*file.path));
-        if apart.is_empty() {
-            return Ok((base.to_owned(), files));
-        }
-        let before = self.without(base, &apart)?;
-        let apart: HashSet<String> = apart.into_iter().map(str::to_owned).collect();
-        files.retain(|file| !apart.contains(&file.path));
-        Ok((before, files))
     }
 
     /// Returns the files that differ between two trees.

@@ -1,16 +1,14 @@
 //! The tree of what is in a work tree now, as git would store it.
 
-use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use super::command::{self, OBJECTS, bytes, failed, failure, output, run, unwritable, with};
+use super::command::{bytes, failed, no_repository, unwritable};
+use super::index::Index;
 use super::repository::{GITLINK, Repository};
 use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown, is_in};
 use crate::chart::Scope;
@@ -22,24 +20,6 @@ use crate::store::git_dir::{self, WorkTree};
 /// A file that is larger is not read: one that git does not track, and one that it does.
 const LARGE: u64 = 1024 * 1024;
 const LARGE_TRACKED: u64 = 16 * LARGE;
-
-/// Marks in the index hide nothing that is there.
-const PRESENT: [&str; 4] =
-    ["-c", "core.sparseCheckout=true", "-c", "sparse.expectFilesOutsideOfPatterns=false"];
-
-/// Lists the files of an index with a letter and what is in it, then those that differ from it.
-const LIST: [&str; 10] = [
-    "ls-files",
-    "-z",
-    "-v",
-    "--stage",
-    "--cached",
-    "--others",
-    "--modified",
-    "--exclude-standard",
-    "--",
-    ":/",
-];
 
 /// What is in the trees of an instance's work tree.
 #[derive(Debug, Default)]
@@ -183,37 +163,30 @@ impl Trees {
         let is_there = |name: &[u8], then: &str| version(&repository.root.join(path(name))) == then;
         let mut versions = versions.iter();
         let are_there = versions.all(|(name, then)| is_there(name, then));
-        Ok(are_there && self.differing(repository, index)? == tree.left)
+        Ok(are_there && self.differing(index)? == tree.left)
     }
 
-    /// Returns the names of what is not in an index as it is in the work tree.
-    fn differing(
-        &self,
-        repository: &Repository<'_>,
-        index: &Index,
-    ) -> Result<HashSet<Vec<u8>>, Unknown> {
-        let listed = index.list(repository)?;
+    /// Returns what is not in an index as it is in the work tree: a letter and a name.
+    fn differing(&self, index: &Index) -> Result<HashSet<Vec<u8>>, Unknown> {
+        let listed = index.list()?;
         let differing = listed.split(|byte| *byte == 0).filter_map(Entry::of);
         let differing = differing.filter(|entry| entry.differs() && !self.limits.leave_out(entry));
-        Ok(differing.map(|entry| entry.file().to_vec()).collect())
+        Ok(differing.map(|entry| [&[entry.tag, b' '], entry.file()].concat()).collect())
     }
 
     fn write(&self, repository: &Repository<'_>) -> Result<(Index, Tree), Unknown> {
-        let index = Index::new(repository)?;
-        // Its own stat data saves reading what has not changed.
-        let own = git_dir::of(repository.root).map(|(dir, _)| dir.join("index"));
-        if let Some(own) = own.filter(|own| own.exists()) {
-            copy_with_time(&own, &index.path())
-                .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
+        let index = repository.index()?;
+        if let Some((own, _)) = git_dir::of(repository.root) {
+            index.copy(&own.join("index"))?;
         }
-        let mut listed = index.list(repository)?;
+        let mut listed = index.list()?;
         // What is marked as unchanged is read all the same.
         let marked = listed.split(|byte| *byte == 0).filter_map(Entry::of);
         let marked = marked.filter(|entry| entry.tag.is_ascii_lowercase()).map(|entry| entry.name);
         let marked: Vec<&[u8]> = marked.collect();
         if !marked.is_empty() {
-            index.update(repository, "--no-assume-unchanged", &marked.join(&0))?;
-            listed = index.list(repository)?;
+            index.update("--no-assume-unchanged", &marked.join(&0))?;
+            listed = index.list()?;
         }
         let entries: Vec<Entry<'_>> =
             listed.split(|byte| *byte == 0).filter_map(Entry::of).collect();
@@ -236,13 +209,13 @@ impl Trees {
             unread.push((entry.file(), why));
         }
         let mut refused = HashSet::new();
-        if !differing.is_empty() && !index.add(repository, &specs)? {
+        if !differing.is_empty() && !index.add(&specs, || repository.empty_tree())? {
             // One file that git cannot store, such as `.GIT/x`, hides none of the others.
-            refused = self.differing(repository, &index)?;
-            refused.retain(|refused| unread.iter().all(|(name, _)| name != refused));
+            refused = self.differing(&index)?;
+            refused.retain(|refused| unread.iter().all(|(name, _)| **name != refused[2..]));
         }
-        unread.extend(refused.iter().map(|name| (&**name, "git cannot store it")));
-        let hiding = index.hiding(repository, entries.iter().map(|entry| entry.name))?;
+        unread.extend(refused.iter().map(|line| (&line[2..], "git cannot store it")));
+        let hiding = index.hiding(entries.iter().map(|entry| entry.name))?;
         let hiding: Vec<&[u8]> = hiding.split(|byte| *byte == 0).collect();
         let has_submodules = entries.iter().any(|entry| entry.is_submodule);
         let open = if has_submodules { repository.open_submodules()? } else { Vec::new() };
@@ -258,23 +231,24 @@ impl Trees {
                 let entry = format!("{GITLINK} {version:.length$}\t").into_bytes();
                 [entry, name.clone(), vec![0]].concat()
             });
-            index.update(repository, "--index-info", &entries.collect::<Vec<u8>>())?;
+            index.update("--index-info", &entries.collect::<Vec<u8>>())?;
         }
         let left = match unread.is_empty() {
             true => HashSet::new(),
-            false => self.differing(repository, &index)?,
+            false => self.differing(&index)?,
         };
         let apart = entries.iter().filter(|entry| self.limits.leave_out(entry));
         let apart: Vec<&[u8]> = apart.map(Entry::file).collect();
-        index.update(repository, "--force-remove", &apart.join(&0))?;
-        let id = index.run(repository, &["write-tree"])?;
+        index.update("--force-remove", &apart.join(&0))?;
+        let id = index.run(&["write-tree"])?;
+        let is_nameless = |name: &[u8]| left.contains(&[b"? ", name].concat());
         let (nameless, unread): (Vec<_>, Vec<_>) =
-            unread.into_iter().partition(|(name, _)| left.contains(*name));
+            unread.into_iter().partition(|(name, _)| is_nameless(name));
         let [unread, nameless] = [unread, nameless].map(|files| {
             let files = files.into_iter().map(|(name, why)| Changed {
                 path: String::from_utf8_lossy(name).into_owned(),
                 lines: None,
-                content: match repository.is_text(&path(name)) && !left.contains(name) {
+                content: match repository.is_text(&path(name)) && !is_nameless(name) {
                     true => Content::InFile(why),
                     false => Content::Unknown(why),
                 },
@@ -349,119 +323,6 @@ impl<'l> Entry<'l> {
     }
 }
 
-/// An index of its own, in which git puts together a tree. It is removed with this value.
-#[derive(Debug)]
-pub(super) struct Index {
-    pub(super) folder: TempDir,
-    /// Where the objects are stored.
-    objects: PathBuf,
-    /// Where the repository has its objects.
-    stored: PathBuf,
-    /// The tree whose attributes count; those of the work tree if it is not set.
-    attributes: OnceCell<String>,
-}
-
-impl Index {
-    /// Returns a new one without any file.
-    pub(super) fn new(repository: &Repository<'_>) -> Result<Self, Unknown> {
-        let folder = tempfile::tempdir();
-        let folder = folder.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
-        let (objects, stored) = (repository.objects.to_owned(), repository.stored()?);
-        Ok(Self { folder, objects, stored, attributes: OnceCell::new() })
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.path().join("index")
-    }
-
-    /// Returns a command that works on it.
-    pub(super) fn git(
-        &self,
-        repository: &Repository<'_>,
-        args: &[&str],
-    ) -> Result<Command, Unknown> {
-        let mut git = command::git(repository.root, &self.objects, args)?;
-        git.env("GIT_INDEX_FILE", self.path())
-            .env("GIT_OBJECT_DIRECTORY", &self.objects)
-            .env(OBJECTS, with(&self.stored))
-            .envs(self.attributes.get().map(|tree| ("GIT_ATTR_SOURCE", tree)));
-        Ok(git)
-    }
-
-    fn list(&self, repository: &Repository<'_>) -> Result<Vec<u8>, Unknown> {
-        bytes(self.git(repository, &PRESENT)?.args(LIST))?.map_err(failed)
-    }
-
-    /// Returns the names of the files of which git's `ident` may hide something, if any attributes of these files say so.
-    fn hiding<'n>(
-        &self,
-        repository: &Repository<'_>,
-        names: impl Iterator<Item = &'n [u8]>,
-    ) -> Result<Vec<u8>, Unknown> {
-        let attributes = names.filter(|name| name.ends_with(b".gitattributes"));
-        let attributes = attributes.map(|name| repository.root.join(path(name)));
-        let own = git_dir::of(repository.root).map(|(_, common)| common.join("info/attributes"));
-        let says_so = |file: PathBuf| fs::read_to_string(file).is_ok_and(|it| it.contains("ident"));
-        if !attributes.chain(own).any(says_so) {
-            return Ok(Vec::new());
-        }
-        let mut list = self.git(repository, &["ls-files", "-z", "--", ":(top,attr:ident)"])?;
-        bytes(&mut list)?.map_err(failed)
-    }
-
-    /// Runs a command that works on it. Returns what it prints.
-    pub(super) fn run(
-        &self,
-        repository: &Repository<'_>,
-        args: &[&str],
-    ) -> Result<String, Unknown> {
-        let printed = run(&mut self.git(repository, args)?)?.map_err(failed)?;
-        Ok(printed.trim_end().to_owned())
-    }
-
-    /// Adds what these pathspecs name, with a zero byte between two of them. Returns whether git could store all of it.
-    fn add(&self, repository: &Repository<'_>, specs: &[u8]) -> Result<bool, Unknown> {
-        let paths = self.folder.path().join("paths");
-        fs::write(&paths, specs).map_err(|error| unwritable(&paths, &error))?;
-        let paths = format!("--pathspec-from-file={}", paths.display());
-        let add = || {
-            let mut add = self.git(repository, &PRESENT)?;
-            add.args(["add", "--all", "--sparse", "--ignore-errors", "--pathspec-file-nul"]);
-            let added = output(add.arg(&paths))?;
-            let why = (!matches!(added.status.code(), Some(0 | 1))).then(|| failure(&add, &added));
-            why.map_or(Ok(Ok(added.status.success())), |why| Ok(Err(failed(why))))
-        };
-        add()?.or_else(|_| {
-            // The program of a filter is missing, or an encoding is another one: files are stored as they are.
-            let _ = self.attributes.set(repository.empty_tree()?);
-            add()?
-        })
-    }
-
-    /// Changes it as an option of `git update-index` says, which gets these names or entries, with a zero byte between two.
-    pub(super) fn update(
-        &self,
-        repository: &Repository<'_>,
-        option: &str,
-        names: &[u8],
-    ) -> Result<(), Unknown> {
-        if names.is_empty() {
-            return Ok(());
-        }
-        let list = self.folder.path().join("names");
-        let written = fs::write(&list, names).and_then(|()| fs::File::open(&list));
-        let list = written.map_err(|error| unwritable(&list, &error))?;
-        let mut git =
-            self.git(repository, &["update-index", "-z", "--add", "--replace", option])?;
-        git.args((option != "--index-info").then_some("--stdin"));
-        run(git.stdin(list))?.map(drop).map_err(failed)
-    }
-}
-
-pub(super) fn no_repository() -> Unknown {
-    Unknown::new("this is no git repository", "run `git init`")
-}
-
 /// Returns a hash of what the file system says of a file, or of all in a folder: which version is there. Another work tree of a
 /// repository belongs to other work.
 fn version(path: &Path) -> String {
@@ -476,12 +337,4 @@ fn version(path: &Path) -> String {
         hash.add(format!("{:?}", meta.as_ref().map(Version::of)));
     }
     hash.text()
-}
-
-/// Copies a file with the time of its last change. Git reads a file that is not older than its index, since its stat data
-/// may hide a change made in the same second; a copy that seems newer would hide it for good.
-fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
-    let time = fs::metadata(from)?.modified()?;
-    fs::copy(from, to)?;
-    fs::File::options().write(true).open(to)?.set_modified(time)
 }
