@@ -4,9 +4,6 @@
 //! back to the file in which it is written. `build.rs` includes this module: the charts that are compiled in are merged when
 //! taskie is built.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
@@ -400,3 +397,6 @@ fn base_names(expr: &str) -> Vec<(Range<usize>, &str)> {
     });
     names.collect()
 }
+
+#[cfg(test)]
+mod tests;
