@@ -114,7 +114,7 @@ fn print(embedded: &[&Embedded], files: &[&Path]) -> Result<ExitCode, CliError> 
         if !extended.flaws.is_empty() {
             return Err(CliError::Chart(extended.error(extended.flaws.clone())));
         }
-        say(shown_lines(extended.text()).trim_end());
+        say(shown_lines(&extended.toml()).trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }

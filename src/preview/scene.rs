@@ -6,6 +6,7 @@ use super::assumptions::{Assumptions, cycle_help, review_help};
 use super::error::RenderError;
 use crate::chart::Chart;
 use crate::diagnostic::suggest::did_you_mean;
+use crate::diagnostic::toml::Document;
 use crate::engine::check;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
@@ -129,7 +130,7 @@ fn with_help(names: &Names, error: RenderError) -> RenderError {
 
 /// Returns the templates that `chart`, whose TOML is `toml`, uses, each with the names that it looks at.
 pub(crate) fn templates(chart: &Chart, toml: &str) -> Vec<(String, Vec<String>)> {
-    let uses = check::inspect(chart, toml).uses;
+    let uses = check::inspect(chart, &Document::parse(toml)).uses;
     let names = chart.templates.names().into_iter();
     let used = names.filter(|name| {
         uses.contains(&format!("template:{name}")) || chart.prompt_of(name).is_some()

@@ -344,7 +344,7 @@ fn check_chart() -> Command {
                 .default_value("human")
                 .value_parser(words(Format::ALL.map(|(name, _)| name))),
         )
-        .arg(arg!(--print "Print each chart with what it extends, and where each part is from, and check nothing"))
+        .arg(arg!(--print "Print each chart with what it extends, as one chart, and check nothing"))
         .arg(
             arg!(--"max-states" <N> "Explore at most this many states of a chart [default: 100000]")
                 .value_parser(value_parser!(u32).range(1..)),
