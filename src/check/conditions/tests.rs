@@ -16,7 +16,7 @@ use super::term::{SOME, Term};
 use crate::chart::choice::CHARTS;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, RowShape, load};
-use crate::cli::enter::typist;
+use crate::cli::typist::typist;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Ended, FailedGate, Outcome, Step};
@@ -372,7 +372,7 @@ fn each_step_of_a_scenario_is_a_way_over_terms() {
             let instance = PlayedInstance::of(&chart, typist(&chart), &script).unwrap();
             let stage = Compared { instance, decider: Decider::of(&chart), count: 0 };
             let mut player = Player::new(&chart, stage);
-            player.play(&script, |_| {}).unwrap();
+            player.play(&script, |_, _, _| {}).unwrap();
             assert!(player.stage.count > 0, "{}", file.display());
         }
     }
