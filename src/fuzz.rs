@@ -466,7 +466,7 @@ fn fuzz_expressions() {
     fuzz(2_000, &seeds, |_, case| {
         let text = String::from_utf8_lossy(case);
         let _ = expressions.holds(&text, &names);
-        let _ = expressions.names_in(&text);
+        let _ = crate::expr::syntax::names_in(&text);
         let _ = prompt::fill(&text, |_| Some(Ok::<_, ()>("x".to_owned())));
     });
 }

@@ -27,7 +27,6 @@ mod fuzz;
 mod hash;
 mod hook;
 pub mod host;
-pub mod lint;
 mod os;
 mod page;
 mod preview;

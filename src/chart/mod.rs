@@ -25,8 +25,8 @@ use indexmap::IndexSet;
 use jsonschema::Validator;
 
 use crate::diagnostic::toml::{Document, Segment, at};
-use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
+use crate::expr::syntax::names_in;
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use crate::hash::IndexMap;
@@ -111,15 +111,11 @@ impl Chart {
     }
 
     /// Returns the names that these expressions and texts use, directly or through a let.
-    pub fn names_in<'t>(
-        &'t self,
-        expressions: &Expressions,
-        texts: impl IntoIterator<Item = &'t str>,
-    ) -> IndexSet<String> {
+    pub fn names_in<'t>(&'t self, texts: impl IntoIterator<Item = &'t str>) -> IndexSet<String> {
         let mut open: Vec<&str> = texts.into_iter().collect();
         let mut names: IndexSet<String> = IndexSet::new();
         while let Some(text) = open.pop() {
-            for name in expressions.names_in(text) {
+            for name in names_in(text) {
                 let expr = self.lets.get(name.split('.').next().unwrap_or_default());
                 if names.insert(name) {
                     open.extend(expr.map(|expr| expr.0.as_str()));

@@ -16,12 +16,12 @@ use super::output::{WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::check::conditions::Limits;
+use crate::check::lint::report::Format;
+use crate::check::lint::{self, Checked};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::disk;
 use crate::expr::templates::Templates;
-use crate::lint::report::Format;
-use crate::lint::{self, Checked};
 use crate::project::home;
 use crate::project::trust;
 use crate::text::shown_lines;

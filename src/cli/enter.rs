@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches as _};
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 
 use super::error::CliError;
 use super::grammar::options::{self, About};
@@ -19,7 +19,6 @@ use crate::engine::context::ends_pause;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
-use crate::expr::Expressions;
 use crate::hash::IndexMap;
 use crate::host::hosts;
 use crate::project::state_file::Reading;
@@ -91,8 +90,7 @@ pub(super) fn running(
     stdin: impl Fn(&str) -> Result<String, CliError>,
 ) -> Result<Vec<Event>, CliError> {
     let mut given = given_args(chart, matches);
-    let expressions = Expressions::new(chart.templates.clone());
-    for name in options::args_of(chart, &expressions, name) {
+    for name in options::args_of(chart, name) {
         if chart.args[name].is_stdin() {
             given.insert(name.to_owned(), Json::from(stdin(name)?));
         }
@@ -108,8 +106,7 @@ fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
 
 /// Refuses an option that the phase does not use: a user who passes it expects an effect.
 fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
-    let expressions = Expressions::new(chart.templates.clone());
-    let used = options::args_of_phase(chart, &expressions, phase);
+    let used = options::args_of_phase(chart, phase);
     let Some(name) =
         chart.args.keys().find(|name| !used.contains(&name.as_str()) && is_given(matches, name))
     else {
@@ -118,7 +115,7 @@ fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), Cl
     let takers = chart
         .phases
         .keys()
-        .filter(|other| options::args_of_phase(chart, &expressions, other).contains(&name.as_str()))
+        .filter(|other| options::args_of_phase(chart, other).contains(&name.as_str()))
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");
@@ -336,6 +333,7 @@ fn given_args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
         // Not every command has every option.
         let value = match arg.of.kind {
             FieldType::Integer => given::<i64>(matches, name),
+            FieldType::Amount => given::<Number>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),
             FieldType::String | FieldType::List | FieldType::Phase => {
                 given::<String>(matches, name)

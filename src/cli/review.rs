@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use clap::builder::{ArgPredicate, NonEmptyStringValueParser};
 use clap::{ArgGroup, ValueEnum, value_parser};
-use serde_json::{Value as Json, json};
+use serde_json::{Number, Value as Json, json};
 
 use super::error::CliError;
-use super::grammar::options::{Session, words};
+use super::grammar::options::{Session, amount, words};
 use super::output::{
     OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
 };
@@ -68,9 +68,9 @@ pub(crate) struct Args {
     /// Who reviews, as in the setting `models`
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     model: Option<String>,
-    /// What the review may cost, in whole US dollars
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = value_parser!(i64).range(1..))]
-    max_cost: Option<i64>,
+    /// What the review may cost, in US dollars
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = amount)]
+    max_cost: Option<Number>,
     /// What the reviewer may do [default: the setting; in CI: restricted]
     #[arg(long, value_name = "RIGHTS", value_parser = words(["bypass", "restricted"]))]
     permissions: Option<String>,

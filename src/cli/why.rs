@@ -11,8 +11,8 @@ use crate::cli::grammar::options::{About, WhichStop};
 use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
-use crate::expr::Expressions;
 use crate::expr::formula::conjuncts;
+use crate::expr::syntax::names_in;
 use crate::hook::why_elsewhere;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
@@ -149,7 +149,6 @@ impl ExplainedStop {
         };
         page.text(STRONG, &when);
         page.blank();
-        let expressions = Expressions::new(chart.templates.clone());
         for rule in &self.rules {
             let about = shown(rule.about.as_deref().unwrap_or_default());
             if rule.fired {
@@ -157,7 +156,7 @@ impl ExplainedStop {
                 page.styled_row(ACCENT, &shown(&rule.rule), text.trim_end());
                 continue;
             }
-            let reason = reason(chart, &expressions, rule);
+            let reason = reason(chart, rule);
             let values = reason.values.iter();
             let values: Vec<String> =
                 values.map(|(name, value)| format!("{name} is {}", read_aloud(value))).collect();
@@ -181,11 +180,10 @@ impl ExplainedStop {
     }
 
     fn to_json(&self, chart: &Chart) -> Json {
-        let expressions = Expressions::new(chart.templates.clone());
         let rules = self.rules.iter().map(|rule| {
             let mut line = json!({ "rule": rule.rule, "about": rule.about, "fired": rule.fired });
             if !rule.fired {
-                let reason = reason(chart, &expressions, rule);
+                let reason = reason(chart, rule);
                 line["false"] = json!(reason.part);
                 line["values"] = reason.values.into_iter().collect::<Map<_, _>>().into();
             }
@@ -198,7 +196,7 @@ impl ExplainedStop {
 
 /// Returns what made the guard of `rule` false. Evaluation ends with the part that is false, so the name that was
 /// looked up last belongs to it. If the chart has changed since then, the part is unknown.
-fn reason(chart: &Chart, expressions: &Expressions, rule: &TriedLine) -> Reason {
+fn reason(chart: &Chart, rule: &TriedLine) -> Reason {
     let everything =
         || Reason { part: String::new(), values: rule.saw.clone().into_iter().collect() };
     let guard =
@@ -208,7 +206,7 @@ fn reason(chart: &Chart, expressions: &Expressions, rule: &TriedLine) -> Reason 
     };
     let mut found = None;
     for part in conjuncts(&guard.0) {
-        let mut names = expressions.names_in(part);
+        let mut names: Vec<String> = names_in(part).into_iter().collect();
         names.sort();
         let is_under = |name: &String, seen: &str| {
             name == seen || name.strip_prefix(seen).is_some_and(|rest| rest.starts_with('.'))

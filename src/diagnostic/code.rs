@@ -8,7 +8,7 @@
 pub enum Stage {
     /// While the file is read, or its names and expressions are resolved.
     Load,
-    /// By a lint rule, see [`crate::lint`]. A chart with such a finding does not do what it says, so it is not
+    /// By a lint rule, see [`crate::check::lint`]. A chart with such a finding does not do what it says, so it is not
     /// explored.
     Rule,
     /// By a lint rule about something that makes no difference to the states.

@@ -56,7 +56,7 @@ impl Diagnosis {
     }
 
     /// Returns the same as a warning: something else is used in its place.
-    pub(super) fn as_warning(self) -> Self {
+    pub(super) fn into_warning(self) -> Self {
         Self { level: Level::Warning, ..self }
     }
 }

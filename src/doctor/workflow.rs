@@ -5,12 +5,12 @@ use std::path::Path;
 use super::diagnosis::Diagnosis;
 use super::subject::Subject;
 use crate::chart::choice::Choice;
+use crate::check::lint;
 use crate::disk;
 use crate::engine::decision::Step;
 use crate::engine::event::Event;
 use crate::expr::templates::Templates;
 use crate::host::events::UNCLAIMED;
-use crate::lint;
 use crate::os::file::is_writable;
 use crate::page::counted;
 use crate::project::git;
@@ -50,7 +50,7 @@ pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
         return ("the settings are valid".to_owned(), found);
     };
     let bases = trust::changed_bases(root);
-    found.extend(bases.map(|why| Diagnosis::split(&why, ": ").as_warning()));
+    found.extend(bases.map(|why| Diagnosis::split(&why, ": ").into_warning()));
     let flaw = git::untrusted_locks(root, &chart.scope.home);
     found.extend(flaw.map(|flaw| Diagnosis::split(&flaw, ". ")));
     let store = Store::of(root, &chart.scope.home);
@@ -87,7 +87,7 @@ fn owners(subject: &Subject<'_>) -> Vec<Diagnosis> {
     let record = record.map(|flaw| Diagnosis::split(&flaw, "; "));
     let git_dir = git_dir::unused(root);
     let git_dir = git_dir.and_then(|dir| flaw(dir.strip_prefix(root).unwrap_or(&dir)));
-    flaws.chain(record).chain(git_dir.map(Diagnosis::as_warning)).collect()
+    flaws.chain(record).chain(git_dir.map(Diagnosis::into_warning)).collect()
 }
 
 /// Checks a chart of the user's own. Its states are not explored; that is left to `check-chart`.

@@ -139,7 +139,7 @@ impl Inspector {
             let guards = checks.iter().flat_map(|check| &check.guard);
             let each = checks.iter().flat_map(|check| &check.each);
             let texts = guards.chain(each).map(AsRef::as_ref);
-            let names = chart.names_in(&self.names.expressions, texts);
+            let names = chart.names_in(texts);
             names.iter().all(is_known)
         });
         let found = lists.map(|(name, checks)| self.names.find_all(name, checks));
@@ -176,7 +176,7 @@ impl Inspector {
     /// Returns the context fields that an expression or a text uses, directly or through a let, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
         let chart = &self.names.chart;
-        let named = chart.names_in(&self.names.expressions, [source]);
+        let named = chart.names_in([source]);
         let fields = chart.context.keys();
         fields
             .filter(|field| named.contains(field.as_str()))

@@ -5,25 +5,21 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
+use crate::expr::MAX_DEPTH;
 use crate::expr::source::Literal;
-use crate::expr::{Expressions, MAX_DEPTH};
+use crate::expr::syntax::names_in;
 use crate::hash::IndexMap;
 
 /// Which names of a chart use which others.
 pub(super) struct References<'c> {
     chart: &'c Chart,
-    expressions: Expressions,
     edges: IndexMap<String, IndexSet<String>>,
 }
 
 impl<'c> References<'c> {
     /// Returns the references in all expressions and texts that have a name.
     pub(super) fn of(chart: &'c Chart) -> Self {
-        let mut graph = Self {
-            chart,
-            expressions: Expressions::new(chart.templates.clone()),
-            edges: IndexMap::default(),
-        };
+        let mut graph = Self { chart, edges: IndexMap::default() };
         for (name, expr) in &chart.lets {
             graph.add(name, [expr]);
         }
@@ -68,7 +64,7 @@ impl<'c> References<'c> {
         T: AsRef<str> + 't,
     {
         for source in sources.into_iter().map(AsRef::as_ref) {
-            let names = self.expressions.names_in(source);
+            let names = names_in(source);
             let nodes = names.iter().filter_map(|dotted| self.node(dotted));
             let nodes: Vec<String> = nodes.collect();
             self.edges.entry(name.to_owned()).or_default().extend(nodes);

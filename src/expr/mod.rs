@@ -295,24 +295,6 @@ impl Expressions {
             },
         })
     }
-
-    /// Returns the dotted names that an expression or a text uses, without its own loop variables.
-    pub fn names_in(&self, source: &str) -> Vec<String> {
-        let few = self.few.borrow_owner();
-        let bare = syntax::read_to_the_end(source, true)
-            .and_then(|()| few.compile_expression(source))
-            .map(|expr| expr.undeclared_variables(true));
-        let names = match bare {
-            Ok(names) if !has_holes(source) => Ok(names),
-            _ => syntax::read_to_the_end(source, false)
-                .and_then(|()| few.template_from_str(source))
-                .map(|text| text.undeclared_variables(true)),
-        };
-        let names = names.unwrap_or_default();
-        let sliced = syntax::sliced(source);
-        let sliced = sliced.into_iter().filter(|name| !names.contains(name));
-        sliced.chain(names.iter().cloned()).collect()
-    }
 }
 
 /// Returns a text with its holes filled.

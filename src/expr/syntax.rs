@@ -9,6 +9,8 @@ use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
 use minijinja::machinery::{self, Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
+use indexmap::IndexSet;
+
 /// The most bytes of an expression. Each of its operators can use some of the stack.
 pub const MAX_LENGTH: usize = 2_000;
 
@@ -147,82 +149,46 @@ pub fn value_of_arg<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
     }
 }
 
-/// Returns the expressions of which another one directly consists.
-fn parts<'e, 'a>(expr: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
-    let with_args = |first: Option<&'e Expr<'a>>, args: &'e [CallArg<'a>]| {
-        first.into_iter().chain(args.iter().map(value_of_arg)).collect()
-    };
-    match expr {
-        Expr::Var(_) | Expr::Const(_) => Vec::new(),
-        Expr::Slice(slice) => {
-            let ends = [&slice.start, &slice.stop, &slice.step];
-            std::iter::once(&slice.expr).chain(ends.into_iter().flatten()).collect()
-        }
-        Expr::UnaryOp(op) => vec![&op.expr],
-        Expr::BinOp(op) => vec![&op.left, &op.right],
-        Expr::Compare(compare) => {
-            let others = compare.ops.iter().map(|op| &op.expr);
-            std::iter::once(&compare.expr).chain(others).collect()
-        }
-        Expr::IfExpr(choice) => {
-            let sides = [&choice.test_expr, &choice.true_expr].into_iter();
-            sides.chain(&choice.false_expr).collect()
-        }
-        Expr::Filter(filter) => with_args(filter.expr.as_ref(), &filter.args),
-        Expr::Test(test) => with_args(Some(&test.expr), &test.args),
-        Expr::Call(call) => with_args(Some(&call.expr), &call.args),
-        Expr::GetAttr(get) => vec![&get.expr],
-        Expr::GetItem(get) => vec![&get.expr, &get.subscript_expr],
-        Expr::List(list) => list.items.iter().collect(),
-        Expr::Tuple(tuple) => tuple.items.iter().collect(),
-        Expr::Map(map) => map.keys.iter().chain(&map.values).collect(),
-    }
-}
+/// Words that are no names.
+const WORDS: &[&str] = &[
+    "and", "elif", "else", "endfor", "endif", "endset", "endwith", "false", "False", "for", "if",
+    "in", "include", "is", "loop", "none", "None", "not", "or", "set", "true", "True", "with",
+];
 
-/// Returns the dotted names in what is sliced: minijinja leaves them out of its own list of names. They may be variables of
-/// the text.
-pub(super) fn sliced(source: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    if let Ok(expr) = parse_expr(source) {
-        sliced_in(&expr, &mut names);
-    } else if let Ok(text) = parse_text(source, "") {
-        sliced_in_text(&text, &mut names);
+/// Returns the dotted names that an expression or a text uses, without its own variables.
+pub fn names_in(source: &str) -> IndexSet<String> {
+    let is_expr = !source.contains("{{") && !source.contains("{%");
+    let tokens = tokenize(source, is_expr, SyntaxConfig::default());
+    let tokens: Vec<Token<'_>> = tokens.map_while(|token| Some(token.ok()?.0)).collect();
+    let (mut names, mut own) = (IndexSet::new(), vec!["loop"]);
+    // The word that a block begins with.
+    let mut block = "";
+    for (at, token) in tokens.iter().enumerate() {
+        let Token::Ident(word) = token else { continue };
+        let before = tokens[..at].iter().rev();
+        let mut before = before.filter(|token| !matches!(token, Token::Ident("not")));
+        match (before.next(), tokens.get(at + 1)) {
+            (Some(Token::BlockStart), _) => block = word,
+            (Some(Token::Dot | Token::Pipe | Token::Ident("is")), _) => {}
+            // The name of an argument is none.
+            (before, Some(Token::Assign)) => {
+                let is_own = matches!(before, Some(Token::Comma | Token::Ident("set" | "with")));
+                own.extend(Some(*word).filter(|_| is_own));
+            }
+            _ if *word == "in" && block == "for" => block = "",
+            _ if block == "for" => own.push(word),
+            _ if WORDS.contains(word) || own.contains(word) => {}
+            _ => {
+                let mut name = (*word).to_owned();
+                for rest in tokens[at + 1..].chunks(2) {
+                    let [Token::Dot, Token::Ident(field)] = rest else { break };
+                    name = format!("{name}.{field}");
+                }
+                names.insert(name);
+            }
+        }
     }
     names
-}
-
-fn sliced_in(expr: &Expr<'_>, names: &mut Vec<String>) {
-    fn add(expr: &Expr<'_>, names: &mut Vec<String>) {
-        match dotted(expr) {
-            Some(name) => names.push(name),
-            None => parts(expr).into_iter().for_each(|part| add(part, names)),
-        }
-    }
-    if let Expr::Slice(slice) = expr {
-        add(&slice.expr, names);
-    }
-    parts(expr).into_iter().for_each(|part| sliced_in(part, names));
-}
-
-fn sliced_in_text(stmt: &Stmt<'_>, names: &mut Vec<String>) {
-    let (exprs, bodies): (Vec<&Expr<'_>>, Vec<&[Stmt<'_>]>) = match stmt {
-        Stmt::Template(template) => (Vec::new(), vec![&template.children]),
-        Stmt::EmitExpr(emit) => (vec![&emit.expr], Vec::new()),
-        Stmt::ForLoop(each) => (
-            std::iter::once(&each.iter).chain(&each.filter_expr).collect(),
-            vec![&each.body, &each.else_body],
-        ),
-        Stmt::IfCond(choice) => (vec![&choice.expr], vec![&choice.true_body, &choice.false_body]),
-        Stmt::WithBlock(with) => {
-            (with.assignments.iter().map(|(_, value)| value).collect(), vec![&with.body])
-        }
-        Stmt::Set(set) => (vec![&set.expr], Vec::new()),
-        Stmt::SetBlock(set) => (Vec::new(), vec![&set.body]),
-        Stmt::Include(include) => (vec![&include.name], Vec::new()),
-        _ => return,
-    };
-    exprs.into_iter().for_each(|expr| sliced_in(expr, names));
-    bodies.into_iter().flatten().for_each(|stmt| sliced_in_text(stmt, names));
 }
 
 #[cfg(test)]

@@ -258,7 +258,7 @@ const KEPT: &[&str] = &[".taskie/.locks", ".git/taskie"];
 
 /// What a host says of an event, with a § in each field.
 const EVENT: &str = r#"{"session_id": "mine", "hook_event_name": "Stop", "prompt": "x§", "source": "startup§",
-    "permission_mode": "default§", "last_assistant_message": "done § change-review-1.1: declined: no §",
+    "permission_mode": "default§", "last_assistant_message": "done § change-1-review-1.1: declined: no §",
     "transcript_path": "/nowhere§", "background_tasks": [], "stop_hook_active": false, "unknown§": "§"}"#;
 
 /// Variables that a project could set.

@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["run", "check"],
     &["scenario"],
-    &["lint", "preview", "diagram", "hook", "demo"],
+    &["preview", "diagram", "hook", "demo"],
     &["doctor", "view"],
     &["cli"],
     &["lib", "main", "fuzz"],
@@ -81,14 +81,14 @@ fn only_one_layer_knows_the_operating_system() {
 fn an_upward_import_and_a_circle_are_noticed() {
     let mut sources = sources();
     let text = sources.entry("chart::load".to_owned()).or_default();
-    text.insert_str(0, "use crate::{lint::{report::Format, unused_name}, files::table};\n");
+    text.insert_str(0, "use crate::{check::lint::{report::Format, unused_name}, files::table};\n");
     assert_eq!(
         upward(&sources),
-        ["chart::load imports lint::report", "chart::load imports lint::unused_name"]
+        ["chart::load imports check::lint::report", "chart::load imports check::lint::unused_name"]
     );
     let circle = &circles(&sources)[0];
     assert!(circle.contains(&"chart::load".to_owned()), "{circle:?}");
-    assert!(circle.contains(&"lint::report".to_owned()), "{circle:?}");
+    assert!(circle.contains(&"check::lint::report".to_owned()), "{circle:?}");
 }
 
 fn upward(sources: &Sources) -> Vec<String> {

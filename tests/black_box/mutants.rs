@@ -86,6 +86,8 @@ const MUTANTS: &[Mutant] = &[
     // Misspelled templates, filters, tests, invocations, events and types.
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
+    mutant("brief('; ')", 1, "brief", &[("wrong-operand", Edit)]),
+    mutant("map(attribute='id')", 1, "map(atribute='id')", &[("wrong-operand", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
     mutant("if named else config.reviewer", 1, "if named else 'claud'", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
@@ -126,7 +128,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("rights == 'bypass'", 1, "rights == 'bypas'", &[("unlike-types", Edit)]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("rule-never-fires", Line("# the second"))]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
-    mutant("guard = \"free\"\n", 1, "guard = \"free and false\"\n", &[("constant-guard", Edit)]),
+    mutant("guard = \"free and phase != 'complete'\"", 1, "guard = \"free and false\"", &[("constant-guard", Edit)]),
     mutant("allow = true\n", 6, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
     // It includes one that nothing else does.
     mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates")), ("unused-template", Line("templates"))]),
@@ -243,7 +245,7 @@ fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, Str
     let templates =
         |folders: &[String]| Templates::folders(folders.iter().map(PathBuf::from).collect());
     let limits = is_explored.then(Limits::default);
-    let flaws = taskie::lint::run(origin, chart, templates, limits.as_ref()).flaws;
+    let flaws = taskie::check::lint::run(origin, chart, templates, limits.as_ref()).flaws;
     let place = |flaw: &Flaw| {
         let (file, text) = flaw.source(origin, chart);
         let line = flaw.position(text).0;

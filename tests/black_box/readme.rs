@@ -258,7 +258,7 @@ fn links_lead_to_files() {
 }
 
 /// Files of this repository that a document names in back quotes exist; if a name contains capitals
-/// (`src/lint/CODE.rs`), the reader fills them in.
+/// (`src/check/lint/CODE.rs`), the reader fills them in.
 #[test]
 fn files_that_are_named_exist() {
     let folders = ["src/", "tests/", "docs/", "plugin/", "templates/", "examples/", ".ci/"];

@@ -47,7 +47,7 @@ fn every_filter_and_test_is_known() {
             1,
         );
         let templates = |_: &[String]| Templates::folders(Vec::new());
-        let flaws = taskie::lint::run("chart.toml", &chart, templates, None).flaws;
+        let flaws = taskie::check::lint::run("chart.toml", &chart, templates, None).flaws;
         flaws.iter().any(|flaw| flaw.code.as_str() == code)
     };
     for filter in names(FILTERS) {

@@ -16,8 +16,8 @@ use rustix::fs::StatVfsMountFlags;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use taskie::check::conditions::Limits;
+use taskie::check::lint::report::Format;
 use taskie::expr::templates::Templates;
-use taskie::lint::report::Format;
 
 /// The name of the plan in a new [`Project`].
 pub const PLAN: &str = "test-plan";
@@ -570,7 +570,7 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     };
     // How long it takes depends on the machine.
     let limits = Limits { time: Duration::from_secs(600), ..Limits::default() };
-    let checked = taskie::lint::run(origin, chart, templates, Some(&limits));
+    let checked = taskie::check::lint::run(origin, chart, templates, Some(&limits));
     serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
 }
 

@@ -169,12 +169,11 @@ impl<'s> Graph<'s> {
 
     /// Returns a state from which no goal can be reached with some setting, a stuck one first.
     pub(super) fn lost(&self, goals: &[bool]) -> Option<Lost> {
-        let none = Facts::default();
-        let of = |(term, facts): (&Term, &'_ Vec<Fact>)| {
-            let facts = facts.iter().filter_map(|fact| none.with(*term, fact));
-            facts.collect::<Vec<_>>()
-        };
-        let single: Vec<Facts> = self.settings.iter().flat_map(of).collect();
+        let none = &Facts::default();
+        let single = self
+            .settings
+            .iter()
+            .flat_map(|(term, facts)| facts.iter().filter_map(|fact| none.with(*term, fact)));
         std::iter::once(none.clone()).chain(single).find_map(|given| self.lost_with(goals, given))
     }
 

@@ -11,7 +11,7 @@ use super::decide::{Decider, Way};
 use super::evaluate::{Answers, Course, Done, LAST_FIELD, Outcome, Path, STARTED};
 use super::facts::Facts;
 use super::limits::{Clock, Limits};
-use super::term::Term;
+use super::term::{FALSE, TRUE, Term};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::event::Trigger;
@@ -69,16 +69,21 @@ pub(super) struct Search {
 }
 
 impl<T: Clone> Memo<T> {
-    fn key(looked: u128, state: &State) -> Vec<Term> {
+    fn key(looked: u128, state: &State) -> impl Iterator<Item = Term> {
         let fields = state.fields.iter().enumerate();
-        let fields = fields.filter(|(at, _)| looked >> (*at).min(LAST_FIELD) & 1 == 1);
-        let started = if state.started { super::term::TRUE } else { super::term::FALSE };
+        let fields = fields.filter(move |(at, _)| looked >> (*at).min(LAST_FIELD) & 1 == 1);
+        let started = if state.started { TRUE } else { FALSE };
         let started = (looked >> STARTED & 1 == 1).then_some(started);
-        fields.map(|(_, value)| *value).chain(started).collect()
+        fields.map(|(_, value)| *value).chain(started)
     }
 
     fn get(&self, state: &State) -> Option<T> {
-        self.0.iter().find_map(|(looked, known)| known.get(&Self::key(*looked, state)).cloned())
+        let mut key = Vec::with_capacity(state.fields.len() + 1);
+        self.0.iter().find_map(|(looked, known)| {
+            key.clear();
+            key.extend(Self::key(*looked, state));
+            known.get(&key).cloned()
+        })
     }
 
     fn insert(&mut self, looked: u128, state: &State, value: T) {
@@ -87,7 +92,7 @@ impl<T: Clone> Memo<T> {
             self.0.push((looked, FxHashMap::default()));
             self.0.len() - 1
         });
-        self.0[at].1.insert(Self::key(looked, state), value);
+        self.0[at].1.insert(Self::key(looked, state).collect(), value);
     }
 }
 
@@ -200,8 +205,9 @@ impl Search {
             return;
         }
         let mut after = state.clone();
-        for (field, value) in &done.assigned {
-            Rc::make_mut(&mut after.fields)[*field] = *value;
+        if done.assigned.iter().any(|(field, value)| after.fields[*field] != *value) {
+            let fields = Rc::make_mut(&mut after.fields);
+            done.assigned.iter().for_each(|(field, value)| fields[*field] = *value);
         }
         after.started |= !done.assigned.is_empty();
         let places = &self.decider.places;

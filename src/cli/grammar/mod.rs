@@ -12,7 +12,6 @@ use super::{
 };
 use crate::chart::Chart;
 use crate::chart::choice::OWN;
-use crate::expr::Expressions;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 
@@ -123,10 +122,9 @@ pub(crate) fn command(chart: &Chart) -> clap::Command {
 /// Adds the phases, and the options that they use.
 fn with_phases(chart: &Chart, enter: clap::Command) -> clap::Command {
     let phases: Vec<&str> = chart.phases.keys().map(String::as_str).collect();
-    let expressions = Expressions::new(chart.templates.clone());
     let mut used: IndexSet<&str> = IndexSet::new();
     for phase in chart.phases.keys() {
-        used.extend(args_of_phase(chart, &expressions, phase));
+        used.extend(args_of_phase(chart, phase));
     }
     used.sort_by_key(|name| chart.args.get_index_of(*name));
     let options = used.into_iter().map(|name| option(name, &chart.args[name], false));
@@ -135,9 +133,8 @@ fn with_phases(chart: &Chart, enter: clap::Command) -> clap::Command {
 
 /// The commands of the chart.
 fn run(chart: &Chart) -> clap::Command {
-    let expressions = Expressions::new(chart.templates.clone());
     let subcommands = chart.commands.iter().zip(AFTER_ALL..).map(|((name, command), place)| {
-        let mut used = args_of(chart, &expressions, name);
+        let mut used = args_of(chart, name);
         used.retain(|name| !chart.args[*name].is_stdin());
         // Optional positional arguments come last; otherwise clap panics.
         used.sort_by_key(|name| chart.args[*name].default.is_some());

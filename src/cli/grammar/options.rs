@@ -5,12 +5,12 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, Args, Command, value_parser};
 use indexmap::IndexSet;
+use serde_json::Number;
 
 use crate::chart::Chart;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
-use crate::expr::Expressions;
 
 /// The id of the argument that names an instance.
 const INSTANCE: &str = "instance";
@@ -100,36 +100,28 @@ pub(crate) fn since(text: &str) -> Result<String, String> {
 }
 
 /// Returns the options that a phase uses.
-pub(crate) fn args_of_phase<'c>(
-    chart: &'c Chart,
-    expressions: &Expressions,
-    phase: &str,
-) -> Vec<&'c str> {
+pub(crate) fn args_of_phase<'c>(chart: &'c Chart, phase: &str) -> Vec<&'c str> {
     let phase = chart.phases.get(phase).map(|entry| &entry.phase);
     let fragments = phase.map_or_else(Vec::new, |phase| phase.fragments());
-    collect_args(chart, expressions, &fragments)
+    collect_args(chart, &fragments)
 }
 
 /// Returns the options of a command and of those that it raises. (No command raises itself.)
-pub(crate) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &str) -> Vec<&'c str> {
+pub(crate) fn args_of<'c>(chart: &'c Chart, name: &str) -> Vec<&'c str> {
     let Some(command) = chart.commands.get(name) else {
         return Vec::new();
     };
-    let own = collect_args(chart, expressions, &command.fragments());
+    let own = collect_args(chart, &command.fragments());
     let raised = command.raise.iter();
-    let raised = raised.flat_map(|raised| args_of(chart, expressions, raised));
+    let raised = raised.flat_map(|raised| args_of(chart, raised));
     let used: IndexSet<&str> = own.into_iter().chain(raised).collect();
     used.into_iter().collect()
 }
 
 /// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
-fn collect_args<'c>(
-    chart: &'c Chart,
-    expressions: &Expressions,
-    fragments: &[Fragment<'c>],
-) -> Vec<&'c str> {
+fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str> {
     let texts = fragments.iter().map(|fragment| fragment.text);
-    let names = chart.names_in(expressions, texts);
+    let names = chart.names_in(texts);
     let options = chart.args.keys().map(String::as_str);
     options.filter(|name| names.contains(&format!("args.{name}"))).collect()
 }
@@ -149,12 +141,19 @@ fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
     })
 }
 
+/// Parses a number above 0.
+pub(crate) fn amount(text: &str) -> Result<Number, String> {
+    let parsed = text.parse().ok().filter(|number: &Number| number.as_f64() > Some(0.0));
+    parsed.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.of.kind {
         FieldType::Integer => {
             let least = arg.of.minimum;
             ValueParser::new(move |text: &str| integer(text, least))
         }
+        FieldType::Amount => ValueParser::new(amount),
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
             value_parser!(String)
         }

@@ -1,23 +1,54 @@
 //! The types of filters: what each takes and returns.
 
+use std::sync::LazyLock;
+
+use minijinja::Environment;
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg};
 
 use super::Infer;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
+use crate::expr::templates::Templates;
 use crate::expr::types::Type;
 use crate::expr::vocabulary::{FILTERS, TESTS, names};
+use crate::expr::{Prepared, explain, prepared};
+
+/// Knows all filters.
+static ALL: LazyLock<Prepared> =
+    LazyLock::new(|| prepared(Environment::new(), &Templates::Embedded(&[])));
 
 impl Infer<'_> {
     pub(super) fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
-        self.args(&filter.args);
-        self.keywords(filter);
-        let Some(input_expr) = &filter.expr else {
+        let mark = self.problems.len();
+        let args = self.args(&filter.args);
+        self.named_test(filter);
+        let Some(input) = &filter.expr else {
             return Type::Any;
         };
-        let input = self.expr(input_expr);
-        let span = input_expr.span();
+        let span = input.span();
+        let input = self.expr(input);
+        let result = self.filtered(filter, &input, span);
+        let samples = input.sample().zip(args).filter(|_| self.problems.len() == mark);
+        if let Some((input, args)) = samples
+            && let Err(error) = ALL
+                .borrow_owner()
+                .empty_state()
+                .apply_filter(filter.name, &[vec![input], args].concat())
+        {
+            let why = explain("", &error).detail;
+            self.wrong(filter.span(), format!("the filter `{}` fails here: {why}", filter.name));
+        }
+        result
+    }
+
+    /// Returns the type of a filter's result.
+    fn filtered(
+        &mut self,
+        filter: &ast::Spanned<ast::Filter<'_>>,
+        input: &Type,
+        span: Span,
+    ) -> Type {
         let first = filter.args.iter().find_map(|arg| match arg {
             CallArg::Pos(expr) => expr.as_const().map(|value| value.to_string()),
             _ => None,
@@ -30,21 +61,21 @@ impl Infer<'_> {
                 Type::Integer
             }
             "join" | "brief" => {
-                self.item_of(&input, span);
+                self.item_of(input, span);
                 Type::Text
             }
             "list" | "set" | "sort" | "reverse" | "unique" | "select" | "reject" => {
-                Type::list(self.item_of(&input, span))
+                Type::list(self.item_of(input, span))
             }
             "selectattr" | "rejectattr" => {
-                let item = self.item_of(&input, span);
+                let item = self.item_of(input, span);
                 if let Some(path) = first {
                     self.attribute(&item, &path, filter.span());
                 }
                 Type::list(item)
             }
             "map" => {
-                let item = self.item_of(&input, span);
+                let item = self.item_of(input, span);
                 let attribute = filter.args.iter().find_map(|arg| match arg {
                     CallArg::Kwarg("attribute", expr) => {
                         expr.as_const().map(|value| value.to_string())
@@ -63,14 +94,14 @@ impl Infer<'_> {
                 self.item_of(&list, span)
             }
             "surround" => {
-                self.item_of(&input, span);
+                self.item_of(input, span);
                 Type::list(Type::Text)
             }
             "flatten" => {
-                let list = self.item_of(&input, span);
+                let list = self.item_of(input, span);
                 Type::list(self.item_of(&list, span))
             }
-            "first" | "last" => self.item_of(&input, span),
+            "first" | "last" => self.item_of(input, span),
             "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent"
             | "string" => Type::Text,
             "split" | "lines" => Type::list(Type::Text),
@@ -79,7 +110,7 @@ impl Infer<'_> {
                 // It replaces none only if its second argument says so.
                 let replaces_none = matches!(filter.args.get(1), Some(CallArg::Pos(_)));
                 match matches!(input, Type::Optional(_)) && !replaces_none {
-                    true => input,
+                    true => input.clone(),
                     false => Type::Any,
                 }
             }
@@ -92,26 +123,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Checks the names of a filter's arguments, and the test that a filter names.
-    fn keywords(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) {
-        let known: &[&str] = match filter.name {
-            "indent" => &["width", "first", "blank"],
-            "int" => &["default", "base"],
-            "join" => &["d", "attribute"],
-            "map" => &["attribute", "default"],
-            "sort" => &["attribute", "reverse", "case_sensitive"],
-            "unique" => &["attribute", "case_sensitive"],
-            _ => &[],
-        };
-        for arg in &filter.args {
-            if let CallArg::Kwarg(name, _) = arg
-                && !known.contains(name)
-            {
-                let message = format!("the filter `{}` takes no `{name}`", filter.name);
-                let help = hint(name, known.iter().copied());
-                self.problem(Code::UnknownFilter, filter.span(), message, help);
-            }
-        }
+    /// Checks the test that a filter names.
+    fn named_test(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) {
         let test = match filter.name {
             "select" | "reject" => filter.args.first(),
             "selectattr" | "rejectattr" => filter.args.get(1),

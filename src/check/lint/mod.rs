@@ -49,10 +49,15 @@ pub fn run(
     limits: Option<&Limits>,
 ) -> Checked {
     let extended = Extended::of(origin, text);
-    let (origin_of, own) = (origin.to_owned(), text.to_owned());
+    let checked = |flaws, explored, chart| Checked {
+        origin: origin.to_owned(),
+        text: text.to_owned(),
+        flaws,
+        explored,
+        chart,
+    };
     if !extended.flaws.is_empty() {
-        let flaws = extended.flaws;
-        return Checked { origin: origin_of, text: own, flaws, explored: None, chart: None };
+        return checked(extended.flaws, None, None);
     }
     let text = extended.text();
     let (chart, mut flaws) = match structure::read(text) {
@@ -102,7 +107,7 @@ pub fn run(
     flaws.sort_by_key(|flaw| {
         (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code)
     });
-    Checked { origin: origin_of, text: own, flaws, explored, chart }
+    checked(flaws, explored, chart)
 }
 
 /// Returns the flaws that matter to what the chart does.

@@ -54,19 +54,16 @@ pub(super) fn apply(
             left.push(flaw.at(Some(ignore.span.clone())));
         };
         for code in &ignore.codes {
-            let known = Code::named(code);
-            let is_known = known.is_some();
-            let message = if !is_known {
-                format!("unknown code `{code}`")
-            } else if !used.contains(&code.as_str())
-                && known.is_some_and(|code| is_complete(code.stage()))
-            {
-                format!("line {} has no finding `{code}`", ignore.line)
-            } else {
-                continue;
+            let (message, close) = match Code::named(code) {
+                None => {
+                    let known = Code::ALL.iter().map(|code| code.as_str());
+                    (format!("unknown code `{code}`"), did_you_mean(code, known))
+                }
+                Some(known) if !used.contains(&code.as_str()) && is_complete(known.stage()) => {
+                    (format!("line {} has no finding `{code}`", ignore.line), None)
+                }
+                Some(_) => continue,
             };
-            let known = Code::ALL.iter().map(|code| code.as_str());
-            let close = did_you_mean(code, known).filter(|_| !is_known);
             report(message, close.as_deref().unwrap_or("remove the comment"));
         }
         if !ignore.has_reason {

@@ -3,7 +3,7 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, Segment};
+use crate::diagnostic::toml::{Document, at};
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let document = Document::parse(subject.text);
@@ -12,8 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .into_iter()
         .filter_map(|index| {
             // The default folder may be missing.
-            let path = [Segment::from("templates"), Segment::from(index)];
-            let place = document.locate_exactly(&path)?;
+            let place = document.locate_exactly(at!["templates", index])?;
             let name = subject.text.get(place.clone()).unwrap_or_default();
             let message = format!("the folder {name} does not exist next to the chart");
             Some(Flaw::new(Code::UnknownTemplate, message).at(Some(place)))
