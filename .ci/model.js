@@ -218,7 +218,7 @@ async function gated([project]) {
     ".taskie/config.json": '{ "gates": ["sh check.sh"], "clean": 1 }\n',
     "check.sh": "test -e fixed || { echo 'it is broken'; exit 3; }\n",
   });
-  execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("taskie", ["config", "trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const isFixed = () => fs.existsSync(path.join(project, "fixed"));
   const agent = [
     bash("taskie next --plan greeting"),
@@ -267,7 +267,7 @@ async function converged([project]) {
   ];
   // The user decides in a terminal, while the agent works.
   const rule = () => {
-    execFileSync("taskie", ["resolve", "task-1-review-1.2", "reject", "English only"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync("taskie", ["findings", "reject", "task-1-review-1.2", "--reason", "English only"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
     return text("The first review is answered.");
   };
   const agent = [
@@ -589,7 +589,7 @@ async function alone([project]) {
   const settings = { ask_after: [], clean: 1, notify: [`sh -c 'echo "$TASKIE_REASON" >>${calls}'`] };
   fs.mkdirSync(path.join(project, ".taskie"));
   fs.writeFileSync(path.join(project, ".taskie/config.json"), JSON.stringify(settings));
-  execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("taskie", ["config", "trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const agent = [
     write("plan.md", "## Overview\n\nA greeting.\n"), enter("new-plan"), text("The plan is written."),
     write("plan-post-review-1.md", "plan-review-1.1: fixed\n"), enter("post-plan-review"), text("It is answered."),
@@ -675,7 +675,7 @@ async function guarded([folder]) {
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
-  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it.";
+  const ignored = ".taskie/statechart.toml is ignored until you run `taskie config trust`: it is this project's own chart, and you have not trusted it.";
   assert.deepEqual(seen(printed), [`Stop says: ${ignored}`], printed);
 
   // Its review is due in plan mode; then it leaves plan mode, and is killed while the reviewer works.

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::json;
 
 use super::error::CliError;
+use super::grammar::options::Asking;
 use super::output::{exit, say_json};
 use super::place;
 use crate::chart::Chart;
@@ -19,14 +19,14 @@ pub(crate) fn run(
     choice: &Choice<'_>,
     chart: &Arc<Chart>,
     refused: Option<&str>,
-    matches: &ArgMatches,
+    args: &Asking,
 ) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let (place, warnings) = place::find(chart, matches, session.as_deref())?;
+    let session = place::session(&args.about.of)?;
+    let (place, warnings) = place::find(chart, &args.about, session.as_deref())?;
     let found = examine(&Subject::new(choice, chart, place.as_ref(), warnings, refused));
     let count = |level: Level| found.iter().filter(|(_, found)| found.level == level).count();
     let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
-    if matches.get_flag("json") {
+    if args.json {
         let lines = found.iter().map(|(about, found)| {
             json!({ "level": found.level.name(), "about": about, "text": found.text, "help": found.help })
         });

@@ -1,7 +1,7 @@
 //! The codes of everything `check-chart` finds. They are stable: scripts and ignores name them.
 //!
-//! A code is declared here once, in the order of the documentation: its name, which is also that of its page in
-//! `docs/rules`, and when it is found.
+//! A code is declared here once, in the order of the documentation: its name, which is also that of its section
+//! in `docs/rules.md`, and when it is found.
 
 /// When a code is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,6 @@ macro_rules! codes {
                 match self { $(Self::$variant => Stage::$stage,)* }
             }
 
-            /// Returns its page: Markdown with a heading, a sentence, why it hurts, a wrong and a right example.
-            pub fn page(self) -> &'static str {
-                match self {
-                    $(Self::$variant => include_str!(concat!("../../docs/rules/", $text, ".md")),)*
-                }
-            }
         }
     };
 }
@@ -111,7 +105,15 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == name)
     }
 
-    /// Returns the first sentence of its page.
+    /// Returns its section in the documentation: a sentence that says what it is, why it hurts, and an example.
+    pub fn page(self) -> &'static str {
+        let mut sections = include_str!("../../docs/rules.md").split("\n## ");
+        let is_own = |section: &&str| section.lines().next() == Some(self.as_str());
+        // A test looks for each of them.
+        sections.find(is_own).unwrap_or_default()
+    }
+
+    /// Returns the first sentence of its section.
     pub fn summary(self) -> &'static str {
         let mut lines = self.page().lines().skip(1);
         lines.find(|line| !line.is_empty()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `taskie diagram`: a chart as a picture.
+//! `taskie chart draw`: a chart as a picture.
 //!
 //! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. [`mermaid`] writes them. All of
 //! it is pure.

@@ -37,6 +37,21 @@ pub(crate) struct Script {
     /// The steps, in order.
     #[serde(rename = "step")]
     pub(crate) steps: Vec<ScenarioStep>,
+    /// The reviews of a change before that. Only a demo has them.
+    #[serde(default, rename = "change")]
+    pub(crate) changes: Vec<ScriptedChange>,
+}
+
+/// What somebody changes without a plan, and what a reviewer finds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScriptedChange {
+    /// What is done, in words.
+    pub(crate) about: String,
+    /// Files: name, from the project's root → text.
+    pub(crate) write: IndexMap<String, String>,
+    /// What the reviewer answers. Without it, the change is committed.
+    pub(crate) answer: Option<Json>,
 }
 
 /// Returns the session of a scenario that names none.
@@ -48,7 +63,7 @@ fn some_session() -> String {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScenarioStep {
-    /// A heading, which starts a new chapter.
+    /// A heading, for the reader.
     pub(crate) chapter: Option<String>,
     /// What the user types. It starts a turn.
     pub(crate) user: Option<String>,

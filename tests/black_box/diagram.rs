@@ -1,4 +1,4 @@
-//! `taskie diagram`: the picture of a chart, and the path of a plan.
+//! `taskie chart draw`: the picture of a chart, and the path of a plan.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::{PLAN, Project, Reviewer};
 
 /// What is printed about the plan of the tests, or without `args` about the chart.
 fn drawn(project: &Project, args: &[&str]) -> String {
-    let ran = project.run(&[&["diagram"], args].concat());
+    let ran = project.run(&[&["chart", "draw"], args].concat());
     assert_eq!(ran.err(), (0, ""));
     ran.stdout
 }
@@ -46,7 +46,7 @@ fn the_path_of_a_plan() {
 
 #[test]
 fn a_plan_that_does_not_exist() {
-    let ran = Project::valid().run(&["diagram", "--plan", "nowhere"]);
+    let ran = Project::valid().run(&["chart", "draw", "--plan", "nowhere"]);
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.lines().next()),
         (1, "", Some("taskie: there is no plan `nowhere`"))

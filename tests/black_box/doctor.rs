@@ -39,7 +39,7 @@ fn a_chart_that_has_changed_is_the_problem() {
     let project = Project::in_state(json!({}));
     let chart = project.root.join(".taskie/statechart.toml");
     std::fs::write(&chart, "extends = [\"taskie\"]\n").unwrap();
-    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(project.run(&["config", "trust", "--yes"]).code, 0);
     assert_eq!(trouble(&project, "chart"), None);
     std::fs::write(&chart, "extends = [\"taskie\"]\n# changed\n").unwrap();
     let [text, _] = trouble(&project, "chart").unwrap();

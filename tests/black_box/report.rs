@@ -62,12 +62,12 @@ fn a_large_plan_stays_readable() {
     for part in [
         "progress      24 of 30 tasks done",
         "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
-        "code-review: 26 more (--all)",
+        "code-review: 26 more (--reviews)",
         "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean in a row,",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }
-    let all = project.run(&["status", "--all"]).stdout;
+    let all = project.run(&["status", "--reviews"]).stdout;
     assert_eq!(all.matches("PASS").count() + all.matches("FAIL").count(), 264, "{all}");
     let log = project.run(&["log"]).stdout;
     assert!(log.lines().count() < 264 * 3 + 40);

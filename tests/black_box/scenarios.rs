@@ -1,4 +1,4 @@
-//! `taskie test`: a chart is played in memory, and the results are compared.
+//! `taskie chart test`: a chart is played in memory, and the results are compared.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn a_changed_chart_fails_a_test() {
     let project = Project::empty();
     let walk = "[[step]]\nrun = [\"taskie enter new-plan\"]\nstate = { review_model = \"opus\" }\n";
     fs::write(project.root.join("walk.toml"), walk).unwrap();
-    let ran = untouched(&project, &["test", "walk.toml"]);
+    let ran = untouched(&project, &["chart", "test", "walk.toml"]);
     assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("test-passed", ran.stdout);
     // A chart with a different rule behaves differently, and the output says at which step.
@@ -40,13 +40,13 @@ fn a_changed_chart_fails_a_test() {
     for folder in ["templates", "plugin"] {
         std::os::unix::fs::symlink(repository().join(folder), project.root.join(folder)).unwrap();
     }
-    let ran = project.run(&["--chart", "statechart.toml", "test", "walk.toml"]);
+    let ran = project.run(&["--chart", "statechart.toml", "chart", "test", "walk.toml"]);
     assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!(
         "test-failed",
         ran.stdout.lines().take(12).collect::<Vec<_>>().join("\n")
     );
-    let ran = project.run(&["--chart", "statechart.toml", "test", "--json", "walk.toml"]);
+    let ran = project.run(&["--chart", "statechart.toml", "chart", "test", "--json", "walk.toml"]);
     let object = ran.json();
     assert_eq!(
         object["scenarios"],
@@ -61,7 +61,7 @@ fn a_changed_chart_fails_a_test() {
 #[test]
 fn the_demo_is_a_scenario() {
     let demo = chart("examples/demo.toml");
-    let ran = Project::empty().run(&["test", "--json", &demo]);
+    let ran = Project::empty().run(&["chart", "test", "--json", &demo]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
     let object = ran.json();
     assert_eq!(object["scenarios"], json!([{ "file": demo, "ok": true, "why": null }]));
@@ -82,7 +82,7 @@ fn what_differs_from_a_scenario() {
             false => format!("{written}{text}"),
         };
         fs::write(project.root.join("case.toml"), whole).unwrap();
-        let ran = project.run(&["test", "--json", "case.toml"]);
+        let ran = project.run(&["chart", "test", "--json", "case.toml"]);
         let why = ran.json()["scenarios"][0]["why"].clone();
         let expected = match expected {
             "" => Value::Null,
@@ -96,7 +96,7 @@ fn what_differs_from_a_scenario() {
 fn a_scenario_that_is_none() {
     let project = Project::empty();
     fs::write(project.root.join("odd.toml"), "[[step]]\nstep = 1\n").unwrap();
-    let ran = project.run(&["test", "odd.toml", "absent.toml"]);
+    let ran = project.run(&["chart", "test", "odd.toml", "absent.toml"]);
     assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!("test-odd", ran.stdout.split("\n\n").next().unwrap());
 }
@@ -109,7 +109,7 @@ fn the_stories_of_the_charts_are_true() {
         let folder = folder.unwrap();
         let files = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path());
         let name = folder.file_name().into_string().unwrap();
-        let args = ["--chart", &name, "test"].map(str::to_owned);
+        let args = ["--chart", &name, "chart", "test"].map(str::to_owned);
         let ran = Ran::of(project.command(args).args(files).output().unwrap());
         assert_eq!(ran.err(), (0, ""), "{}", ran.stdout);
     }
@@ -122,6 +122,6 @@ fn the_page_about_scenarios_is_true() {
     let project = Project::empty();
     let [example] = texts(page, "toml").try_into().unwrap();
     fs::write(project.root.join("example.toml"), example).unwrap();
-    let ran = project.run(&["test", "example.toml"]);
+    let ran = project.run(&["chart", "test", "example.toml"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
 }
