@@ -170,7 +170,7 @@ fn the_whole_chart_is_printed_with_where_each_part_is_from() {
     let project = with_own(
         "extends = [\"taskie\"]\n\n[cycles.plan-review]\nexit = \"consecutive_clean >= 1\"\n",
     );
-    let ran = project.run(&["check-chart", "--print"]);
+    let ran = project.run(&["chart", "print"]);
     assert_eq!(ran.err(), (0, ""));
     let part =
         "# .taskie/statechart.toml\n[cycles.plan-review]\n# taskie\nstage = \"Plan review\"\n";
