@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use toml::Spanned;
+use toml::de::DeValue;
+
 /// (chart file, its demo scenario if it has one), in the order of `--help`; the first chart is the default one.
 const CHARTS: &[(&str, Option<&str>)] = &[
     ("statechart.toml", Some("examples/demo.toml")),
@@ -38,27 +41,26 @@ fn main() -> Result<(), Box<dyn Error>> {
             demo.map_or_else(|| "None".to_owned(), |demo| format!("Some(include_str!({demo:?}))"));
         let mut files = Vec::new();
         layers(&root, file, &mut files)?;
-        let mut merged = Vec::new();
+        let mut texts = Vec::new();
         let mut templates: Vec<(String, PathBuf)> = Vec::new();
         for file in files.iter().rev() {
             templates.extend(templates_of(&root, file)?);
         }
         for name in &files {
-            let text = fs::read_to_string(root.join(name))?;
-            merged.push(merge::Layer { name: name.clone(), text });
+            texts.push(fs::read_to_string(root.join(name))?);
         }
-        let merged = merge::merge(&merged);
-        if let Some(fault) = merged.faults.first() {
+        let layers = merge::layered(texts.iter().map(String::as_str));
+        let (chart, faults) = merge::merge(&layers);
+        if let Some(fault) = faults.first() {
             return Err(format!("{file}: {}", fault.message).into());
         }
-        let chart: toml::Table = merged.text.parse().map_err(|error| format!("{file}: {error}"))?;
-        let id = chart.get("id").and_then(toml::Value::as_str);
+        let id = chart.get("id").and_then(|id| id.get_ref().as_str());
         let id = id.unwrap_or_default().to_owned();
         writeln!(
             table,
             "    Embedded {{\n        id: {id:?},\n        text: include_str!({path:?}),\n        chart: {},\n        demo: {demo},\n        \
              templates: {},\n    }},",
-            node(&toml::Value::Table(chart))?,
+            node(&DeValue::Table(chart))?,
             included(templates),
         )?;
     }
@@ -121,17 +123,19 @@ fn included(mut templates: Vec<(String, PathBuf)>) -> String {
 }
 
 /// Writes a value of a chart as Rust: a hook has no time to read TOML.
-fn node(value: &toml::Value) -> Result<String, String> {
+fn node(value: &DeValue<'_>) -> Result<String, String> {
     Ok(match value {
-        toml::Value::Boolean(value) => format!("Node::Boolean({value})"),
-        toml::Value::Integer(value) => format!("Node::Integer({value})"),
-        toml::Value::String(text) => format!("Node::Text({text:?})"),
-        toml::Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(node).collect::<Result<_, _>>()?;
-            format!("Node::List(&[{}])", items.join(", "))
+        DeValue::Boolean(value) => format!("Node::Boolean({value})"),
+        DeValue::Integer(value) => format!("Node::Integer({value})"),
+        DeValue::String(text) => format!("Node::Text({text:?})"),
+        DeValue::Array(items) => {
+            let items = items.iter().map(|item| node(item.get_ref()));
+            format!("Node::List(&[{}])", items.collect::<Result<Vec<_>, _>>()?.join(", "))
         }
-        toml::Value::Table(table) => {
-            let pair = |(key, value)| Ok(format!("({key:?}, {})", node(value)?));
+        DeValue::Table(table) => {
+            let pair = |(key, value): (&Spanned<_>, &Spanned<_>)| {
+                Ok(format!("({:?}, {})", key.get_ref(), node(value.get_ref())?))
+            };
             let pairs: Vec<String> = table.iter().map(pair).collect::<Result<_, String>>()?;
             format!("Node::Table(&[{}])", pairs.join(", "))
         }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use toml::de::DeTable;
 
-use super::merge::{self, Layer, Merged};
+use super::merge;
 use super::model::templates_beside;
 use super::shipped;
 use super::structure;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::{did_you_mean, hint};
+use crate::diagnostic::toml::Document;
 use crate::disk;
 use crate::expr::templates::Templates;
 
@@ -23,7 +24,9 @@ pub struct Extended<'t> {
     pub origin: &'t str,
     /// As its author wrote it.
     own: &'t str,
-    merged: Option<Merged>,
+    /// The texts of what it extends and its own, as the merge reads them; and one after the other.
+    layers: Vec<String>,
+    text: String,
     /// The charts that it extends, in the order in which they are merged.
     pub bases: Vec<Base>,
     /// What is wrong with what it extends. Nothing else can be known then.
@@ -42,14 +45,16 @@ pub struct Base {
 impl<'t> Extended<'t> {
     /// Finds and merges what the chart in `text` extends. `origin` is its path, or its id if it is compiled in.
     pub fn of(origin: &'t str, text: &'t str) -> Self {
-        let mut extended =
-            Self { origin, own: text, merged: None, bases: Vec::new(), flaws: Vec::new() };
-        if !merge::is_composed(text) {
-            return extended;
-        }
+        let mut extended = Self {
+            origin,
+            own: text,
+            layers: Vec::new(),
+            text: text.to_owned(),
+            bases: Vec::new(),
+            flaws: Vec::new(),
+        };
         // What a broken line adds or removes is unknown.
-        if !DeTable::parse_recoverable(text).1.is_empty() {
-            extended.flaws = structure::parse(text).err().unwrap_or_default();
+        if !Document::parse(text).errors.is_empty() {
             return extended;
         }
         let dir = Path::new(origin).parent().unwrap_or(Path::new(""));
@@ -57,12 +62,16 @@ impl<'t> Extended<'t> {
         if !extended.flaws.is_empty() {
             return extended;
         }
-        let layer = |file: &SourceFile| Layer { name: file.name.clone(), text: file.text.clone() };
-        let mut layers: Vec<Layer> = extended.bases.iter().map(|base| layer(&base.file)).collect();
-        layers.push(Layer { name: origin.to_owned(), text: text.to_owned() });
-        let mut merged = merge::merge(&layers);
-        let faults = std::mem::take(&mut merged.faults).into_iter();
-        let flaws = faults.map(|fault| {
+        let bases = extended.bases.iter().map(|base| base.file.text.as_str());
+        extended.layers = merge::layered(bases.chain([text]));
+        let mut start = 0;
+        extended.text = String::new();
+        for layer in &extended.layers {
+            extended.text.push_str(&layer[start..]);
+            start = layer.len();
+        }
+        let (_, faults) = merge::merge(&extended.layers);
+        let flaws = faults.into_iter().map(|fault| {
             let known = fault.known.iter().map(String::as_str);
             let help = did_you_mean(&fault.name, known).or(fault.help.map(str::to_owned));
             let code = match fault.kind {
@@ -70,19 +79,31 @@ impl<'t> Extended<'t> {
                 merge::FaultKind::Twice => Code::BadName,
                 merge::FaultKind::Conflict => Code::ConflictingKeys,
             };
-            let flaw = Flaw::new(code, fault.message).help(help);
-            extended.at(flaw.at(Some(fault.place.span)), fault.place.layer)
+            Flaw::new(code, fault.message).help(help).at(Some(fault.span))
         });
-        extended.flaws = in_order(flaws);
         // These flaws are in their files already.
-        extended.merged = extended.flaws.is_empty().then_some(merged);
+        extended.flaws = extended.written(flaws.collect());
         extended
     }
 
-    /// Returns the text of the whole chart.
-    pub fn text(&self) -> &str {
-        let merged = self.merged.as_ref();
-        merged.map_or(self.own, |merged| &merged.text)
+    /// Returns the whole chart.
+    pub fn document(&self) -> Document<'_> {
+        match self.layers.as_slice() {
+            [] => Document::parse(self.own),
+            layers => {
+                let (table, _) = merge::merge(layers);
+                Document { text: &self.text, table, errors: Vec::new() }
+            }
+        }
+    }
+
+    /// Returns the whole chart as TOML. It extends nothing.
+    pub fn toml(&self) -> String {
+        let mut chart = structure::json(&self.document()).unwrap_or_default();
+        if let Some(chart) = chart.as_object_mut() {
+            chart.remove("extends");
+        }
+        toml::to_string_pretty(&chart).unwrap_or_default()
     }
 
     /// Returns the chart's own templates, and those of the charts that it extends, behind them.
@@ -94,15 +115,14 @@ impl<'t> Extended<'t> {
 
     /// Returns findings about the whole chart, each in the file in which it is written.
     pub fn written(&self, flaws: Vec<Flaw>) -> Vec<Flaw> {
-        let Some(merged) = &self.merged else {
-            return flaws;
-        };
         let flaws = flaws.into_iter().map(|flaw| {
-            let place = flaw.span.as_ref().filter(|_| flaw.file.is_none());
-            match place.and_then(|span| merged.origin(span)) {
-                Some(place) => self.at(flaw.at(Some(place.span)), place.layer),
-                None => flaw,
-            }
+            let span = flaw.span.clone().filter(|_| flaw.file.is_none());
+            let Some(span) = span else { return flaw };
+            let count = self.layers.partition_point(|layer| layer.len() <= span.start);
+            let start = count.checked_sub(1).map_or(0, |below| self.layers[below].len());
+            let base = self.bases.get(count);
+            let file = base.map(|base| Arc::clone(&base.file));
+            Flaw { file, ..flaw.at(Some(span.start - start..span.end - start)) }
         });
         in_order(flaws)
     }
@@ -116,12 +136,6 @@ impl<'t> Extended<'t> {
     pub fn is_of_base(&self, flaw: &Flaw) -> bool {
         let mut shipped = self.bases.iter().filter(|base| !merge::is_file(&base.file.name));
         shipped.any(|base| Some(&base.file) == flaw.file.as_ref())
-    }
-
-    fn at(&self, flaw: Flaw, layer: usize) -> Flaw {
-        let base = self.bases.get(layer);
-        let file = base.map(|base| Arc::clone(&base.file));
-        Flaw { file, ..flaw }
     }
 
     /// Adds what the chart in `text` extends. `file` is that chart, unless it is the chart itself.

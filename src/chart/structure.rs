@@ -15,7 +15,7 @@ use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
-use crate::diagnostic::toml::{Segment, below, locate, locate_key};
+use crate::diagnostic::toml::{Document, Segment, below};
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
@@ -26,17 +26,17 @@ static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
 });
 
 /// Reads a chart that is to run: any flaw is an error.
-pub(super) fn parse(text: &str) -> Result<Source, Vec<Flaw>> {
+pub(super) fn parse(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
     // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
-    if let Ok(source) = serde_json::from_value(json(text)?) {
+    if let Ok(source) = serde_json::from_value(json(document)?) {
         return Ok(source);
     }
-    read(text)
+    read(document)
 }
 
 /// Reads a chart, and returns everything that its syntax and its schema say is wrong.
-pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
-    let json = json(text)?;
+pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
+    let json = json(document)?;
     let unusable = |message: String| vec![Flaw::new(Code::WrongType, message)];
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
@@ -44,7 +44,7 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
             return Err(unusable(format!("the schema of charts cannot be used: {error}")));
         }
     };
-    let (mut flaws, meant) = unknown_keys(validator, schema, text, &json);
+    let (mut flaws, meant) = unknown_keys(validator, schema, document, &json);
     for error in validator.iter_errors(&json) {
         let path = steps(&json, &error.instance_path().to_string());
         let (code, message) = match error.kind() {
@@ -67,7 +67,7 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
                 (Code::WrongType, misfit.unwrap_or_else(|| error.to_string()))
             }
         };
-        flaws.push(Flaw::new(code, message).at(locate(text, &path)));
+        flaws.push(Flaw::new(code, message).at(document.locate(&path)));
     }
     match flaws.is_empty() {
         true => serde_json::from_value(json).map_err(|error| unusable(error.to_string())),
@@ -76,12 +76,11 @@ pub(crate) fn read(text: &str) -> Result<Source, Vec<Flaw>> {
 }
 
 /// Returns the chart as JSON, or its first syntax error: what follows one makes no sense.
-fn json(text: &str) -> Result<Json, Vec<Flaw>> {
-    let (table, errors) = DeTable::parse_recoverable(text);
+pub(super) fn json(document: &Document<'_>) -> Result<Json, Vec<Flaw>> {
     // The lexer's errors come first.
-    let first = errors.iter().min_by_key(|error| error.span().map(|span| span.start));
+    let first = document.errors.iter().min_by_key(|error| error.span().map(|span| span.start));
     match first {
-        None => Ok(table_json(table.get_ref())),
+        None => Ok(table_json(&document.table)),
         Some(error) => {
             let flaw = Flaw::new(Code::TomlSyntax, error.message());
             Err(vec![flaw.at(error.span())])
@@ -93,7 +92,7 @@ fn json(text: &str) -> Result<Json, Vec<Flaw>> {
 fn unknown_keys(
     validator: &Validator,
     schema: &Json,
-    text: &str,
+    document: &Document<'_>,
     json: &Json,
 ) -> (Vec<Flaw>, Vec<Vec<Segment>>) {
     let (mut flaws, mut all_meant) = (Vec::new(), Vec::new());
@@ -113,7 +112,7 @@ fn unknown_keys(
             let meant = meant.filter(|meant| is_slip(key, meant)).or_else(|| suggest(key, absent));
             let help = meant.map(|key| format!("did you mean `{key}`?"));
             let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-            flaws.push(flaw.help(help).at(locate_key(text, &below(&path, key))));
+            flaws.push(flaw.help(help).at(document.locate_key(&below(&path, key))));
             all_meant.extend(meant.map(|meant| below(&path, meant)));
         }
     }

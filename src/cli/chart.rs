@@ -26,7 +26,7 @@ enum Command {
     Test(test::Args),
     /// Draw the chart for Mermaid, and the path that a plan has taken if you name one
     Draw(About),
-    /// Print each chart with what it extends, and where each part is from
+    /// Print each chart with what it extends, as one chart
     Print(check_chart::Charts),
     /// Print a JSON Schema (draft-07)
     Schema(schema::Args),

@@ -142,7 +142,7 @@ pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<ExitCode, Cl
         if !extended.flaws.is_empty() {
             return Err(CliError::Chart(extended.error(extended.flaws.clone())));
         }
-        say(shown_lines(extended.text()).trim_end());
+        say(shown_lines(&extended.toml()).trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -41,16 +41,6 @@ pub(crate) fn below(path: &[Segment], step: impl Into<Segment>) -> Vec<Segment> 
     [path, &[step.into()]].concat()
 }
 
-/// Returns the place of the value at `path` in the TOML text; if it is absent, that of the nearest table above.
-pub fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
-    Document::parse(text).locate(path)
-}
-
-/// Returns the place of the last key of `path` in the TOML text; if it is absent, that of the nearest table above.
-pub fn locate_key(text: &str, path: &[Segment]) -> Option<Range<usize>> {
-    Document::parse(text).walk(path).key
-}
-
 /// How far a text follows a path.
 #[derive(Default)]
 struct Way {
@@ -60,16 +50,19 @@ struct Way {
     steps: usize,
 }
 
-/// The places of a TOML text, parsed once.
+/// The values of a TOML text, or of several one after the other, and their places.
 #[derive(Debug)]
 pub struct Document<'t> {
-    table: DeTable<'t>,
+    pub text: &'t str,
+    pub table: DeTable<'t>,
+    pub errors: Vec<toml::de::Error>,
 }
 
 impl<'t> Document<'t> {
     /// Parses as much of the text as possible.
     pub fn parse(text: &'t str) -> Self {
-        Self { table: DeTable::parse_recoverable(text).0.into_inner() }
+        let (table, errors) = DeTable::parse_recoverable(text);
+        Self { text, table: table.into_inner(), errors }
     }
 
     /// Returns the place of the value at `path`; if it is absent, that of the nearest table above.
@@ -81,6 +74,11 @@ impl<'t> Document<'t> {
     pub fn locate_exactly(&self, path: &[Segment]) -> Option<Range<usize>> {
         let walk = self.walk(path);
         walk.value.filter(|_| walk.steps == path.len())
+    }
+
+    /// Returns the place of the last key of `path`; if it is absent, that of the nearest table above.
+    pub fn locate_key(&self, path: &[Segment]) -> Option<Range<usize>> {
+        self.walk(path).key
     }
 
     /// Returns the places of all strings.
@@ -221,7 +219,7 @@ mod tests {
 
     /// Returns what `token` finds for `part` of the value of `x`, as it is written.
     fn found(text: &str, source: &str, part: &str) -> Option<String> {
-        let value = locate(text, &[Segment::from("x")])?;
+        let value = Document::parse(text).locate(&[Segment::from("x")])?;
         let at = source.find(part)?;
         let place = token(text, &value, source, &(at..at + part.len()))?;
         text.get(place).map(str::to_owned)

@@ -33,22 +33,16 @@ pub struct Inspection {
     pub uses: BTreeSet<String>,
 }
 
-/// Checks every expression and text of `chart`, whose TOML is `text`.
-pub fn inspect(chart: &Chart, text: &str) -> Inspection {
-    let mut checker = Checker {
-        chart,
-        text,
-        document: Document::parse(text),
-        flaws: Vec::new(),
-        uses: Uses::default(),
-    };
+/// Checks every expression and text of `chart`, whose TOML is `document`.
+pub fn inspect(chart: &Chart, document: &Document<'_>) -> Inspection {
+    let mut checker = Checker { chart, document, flaws: Vec::new(), uses: Uses::default() };
     checker.chart();
     Inspection { flaws: in_order(checker.flaws), uses: checker.uses.take() }
 }
 
 /// Returns the flaws with which the chart cannot be used.
-pub fn serious(chart: &Chart, text: &str) -> Vec<Flaw> {
-    let mut flaws = inspect(chart, text).flaws;
+pub fn serious(chart: &Chart, document: &Document<'_>) -> Vec<Flaw> {
+    let mut flaws = inspect(chart, document).flaws;
     flaws.retain(|flaw| flaw.code.stage() == Stage::Load);
     flaws
 }
@@ -69,8 +63,7 @@ impl Choice<'_> {
 
 struct Checker<'c> {
     chart: &'c Chart,
-    text: &'c str,
-    document: Document<'c>,
+    document: &'c Document<'c>,
     flaws: Vec<Flaw>,
     uses: Uses,
 }
@@ -462,7 +455,7 @@ impl Checker<'_> {
     }
 
     fn place(&self, path: &[Segment]) -> Option<Range<usize>> {
-        locate(&self.document, path)
+        locate(self.document, path)
     }
 
     /// Turns the problems of an expression into flaws of the chart or of a template.
@@ -487,7 +480,7 @@ impl Checker<'_> {
                 None => {
                     let token = value
                         .as_ref()
-                        .and_then(|value| token(self.text, value, source, &problem.span));
+                        .and_then(|value| token(self.document.text, value, source, &problem.span));
                     flaw.at(token.or_else(|| value.clone()))
                 }
             });

@@ -596,7 +596,7 @@ fn nothing_is_printed_elsewhere() {
         "run/asked.rs",
         "os/bell.rs",
         "os/supervisor.rs",
-        "lint/report.rs",
+        "check/lint/report.rs",
         // The demo's reviewer is a program of its own.
         "demo/reviewer.rs",
         "explore/tests/differential.rs",

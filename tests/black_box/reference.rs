@@ -9,6 +9,7 @@ use taskie::chart::load;
 use taskie::chart::schema::statechart;
 use taskie::diagnostic::code::Code;
 use taskie::diagnostic::flaw::ChartError;
+use taskie::diagnostic::toml::Document;
 use taskie::engine::names::sources::built_in;
 use taskie::engine::names::types::{ChartNames, Uses};
 use taskie::expr::infer::Scope as _;
@@ -219,7 +220,7 @@ fn every_required_key_says_so() {
 /// Returns a chart with what it extends.
 fn whole(chart: &Embedded) -> Json {
     let whole = Extended::of(chart.id, chart.text);
-    toml::from_str(whole.text()).unwrap_or_default()
+    toml::from_str(&whole.toml()).unwrap_or_default()
 }
 
 /// Removes the key at `path` from the chart, at each place separately: is it missed?
@@ -255,7 +256,8 @@ fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
             return true;
         };
         let templates = Templates::Embedded(chart.templates);
-        let (_, flaws) = load::resolve_all(chart.id, source, chart.text, templates);
+        let (_, flaws) =
+            load::resolve_all(chart.id, source, &Document::parse(chart.text), templates);
         flaws.iter().any(|flaw| flaw.code == Code::MissingKey)
     };
     places(&whole, path).into_iter().map(lacks).collect()

@@ -560,7 +560,7 @@ pub fn write_chart(folder: &Path, change: impl Fn(&str) -> String) -> Vec<(Strin
 pub fn whole_chart() -> toml::Table {
     let chart = &taskie::chart::choice::CHARTS[0];
     let whole = taskie::chart::extend::Extended::of(chart.id, chart.text);
-    whole.text().parse().unwrap()
+    whole.toml().parse().unwrap()
 }
 
 /// Returns what `taskie check-chart --format json` prints about a chart. Its template folders are in `beside`.

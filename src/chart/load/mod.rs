@@ -20,7 +20,7 @@ use crate::chart::structure;
 use crate::chart::{Chart, Command};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
-use crate::diagnostic::toml::at;
+use crate::diagnostic::toml::{Document, at};
 use crate::disk;
 use crate::expr::templates::Templates;
 use crate::hash::IndexMap;
@@ -32,15 +32,19 @@ const MAX_PHASES: usize = 500;
 
 /// Loads the chart at `path`, of which `check` returns the flaws that its TOML does not show. Its template folders are
 /// looked up next to the file.
-pub fn from_path(path: &Path, check: fn(&Chart, &str) -> Vec<Flaw>) -> Result<Chart, ChartError> {
+pub fn from_path(
+    path: &Path,
+    check: fn(&Chart, &Document<'_>) -> Vec<Flaw>,
+) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = disk::named_text(path).map_err(|error| {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
     })?;
     let beside = path.parent().unwrap_or(Path::new("."));
     let extended = Extended::of(&origin, &text);
-    let chart = chart(&extended, |folders| Templates::beside(beside, folders))?;
-    let flaws = check(&chart, extended.text());
+    let document = extended.document();
+    let chart = chart(&extended, &document, |folders| Templates::beside(beside, folders))?;
+    let flaws = check(&chart, &document);
     match flaws.is_empty() {
         true => Ok(chart),
         false => Err(extended.error(flaws)),
@@ -49,20 +53,21 @@ pub fn from_path(path: &Path, check: fn(&Chart, &str) -> Vec<Flaw>) -> Result<Ch
 
 /// Loads a chart from its TOML. `origin` names it in messages.
 pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    chart(&Extended::of(origin, text), |_| templates)
+    let extended = Extended::of(origin, text);
+    chart(&extended, &extended.document(), |_| templates)
 }
 
 fn chart(
     extended: &Extended<'_>,
+    document: &Document<'_>,
     templates: impl FnOnce(&[String]) -> Templates,
 ) -> Result<Chart, ChartError> {
     if !extended.flaws.is_empty() {
         return Err(extended.error(extended.flaws.clone()));
     }
-    let text = extended.text();
-    let source = structure::parse(text).map_err(|flaws| extended.error(flaws))?;
+    let source = structure::parse(document).map_err(|flaws| extended.error(flaws))?;
     let templates = extended.over(templates(&source.templates));
-    let (chart, flaws) = resolve_all(extended.origin, source, text, templates);
+    let (chart, flaws) = resolve_all(extended.origin, source, document, templates);
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
         _ => Err(extended.error(flaws)),
@@ -73,13 +78,13 @@ fn chart(
 pub fn resolve_all(
     origin: &str,
     source: Source,
-    text: &str,
+    document: &Document<'_>,
     templates: Templates,
 ) -> (Option<Chart>, Vec<Flaw>) {
     let fields = source.context.iter();
     let free = fields.filter(|(_, field)| field.kind == FieldType::String && !field.names_files());
-    let mut resolver =
-        Resolver { text, flaws: Vec::new(), free: free.map(|(name, _)| name.clone()).collect() };
+    let free = free.map(|(name, _)| name.clone()).collect();
+    let mut resolver = Resolver { document: Some(document), flaws: Vec::new(), free };
     let chart = resolver.chart(origin, source, templates);
     (chart, in_order(resolver.flaws))
 }
@@ -165,7 +170,7 @@ mod tests {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
             let extended = Extended::of(embedded.id, embedded.text);
-            let flaws = check::inspect(&chart, extended.text()).flaws;
+            let flaws = check::inspect(&chart, &extended.document()).flaws;
             assert_eq!(flaws, [], "{}", embedded.id);
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let mut from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));

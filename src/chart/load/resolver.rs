@@ -25,7 +25,7 @@ pub(super) use given;
 /// Collects flaws while names are resolved.
 #[derive(Default)]
 pub(super) struct Resolver<'t> {
-    pub(super) text: &'t str,
+    pub(super) document: Option<&'t Document<'t>>,
     pub(super) flaws: Vec<Flaw>,
     /// The context fields that can be any text, and so no part of a file name.
     pub(super) free: Vec<String>,
@@ -46,7 +46,7 @@ impl Resolver<'_> {
     }
 
     fn locate(&self, path: &[Segment]) -> Option<Range<usize>> {
-        crate::chart::locate(&Document::parse(self.text), path)
+        crate::chart::locate(self.document?, path)
     }
 
     /// Reports a flaw unless `name` is one of `known`.
@@ -120,8 +120,8 @@ impl Resolver<'_> {
                 help = Some("give the field `type = \"id\"`".to_owned());
             }
             let span = self.locate(path).map(|value| {
-                let at =
-                    self.text.get(value.clone()).and_then(|text| text.find(&format!("{{{hole}")));
+                let text = self.document.and_then(|document| document.text.get(value.clone()));
+                let at = text.and_then(|text| text.find(&format!("{{{hole}")));
                 at.map_or(value.clone(), |at| {
                     value.start + at + 1..value.start + at + 1 + hole.len()
                 })

@@ -1,6 +1,10 @@
 //! Layers of a small chart, and what they make together.
 
+use serde_json::Value as Json;
+
 use super::*;
+use crate::chart::structure::json;
+use crate::diagnostic::toml::Document;
 
 const BASE: &str = r#"
 id = "base"
@@ -9,7 +13,6 @@ entry = { count = 0, clean = 0 }
 [cycles.code]
 subject = ["plan.md", "task.md"]
 [[cycles.code.advance]]
-id = "last"
 target = "end"
 [commands.skip]
 about = "s"
@@ -29,18 +32,18 @@ other = "y"
 [phases.start]
 "#;
 
-fn merged(texts: &[&str]) -> Merged {
-    let layers = texts.iter().enumerate();
-    let layers: Vec<Layer> = layers
-        .map(|(at, text)| Layer { name: format!("layer-{at}"), text: (*text).to_owned() })
-        .collect();
-    merge(&layers)
+/// Returns the merged chart as JSON, what is wrong with its layers, and their texts one after the other.
+fn merged(texts: &[&str]) -> (Json, Vec<Fault>, String) {
+    let layers = layered(texts.iter().copied());
+    let (table, faults) = merge(&layers);
+    let text = texts.iter().map(|text| format!("{text}\n")).collect::<String>();
+    let document = Document { text: &text, table, errors: Vec::new() };
+    (json(&document).unwrap(), faults, text)
 }
 
 /// Returns the value at a path, as JSON.
-fn at(merged: &Merged, path: &str) -> String {
-    let table: serde_json::Value = toml::from_str(&merged.text).unwrap();
-    let value = path.split('.').try_fold(&table, |value, step| {
+fn at(chart: &Json, path: &str) -> String {
+    let value = path.split('.').try_fold(chart, |value, step| {
         let index = step.parse::<usize>();
         index.map_or_else(|_| value.get(step), |index| value.get(index))
     });
@@ -56,19 +59,9 @@ fn a_chart_is_written_over_another() {
         ("[cycle]\nentry = { own = 1 }", "cycle.entry", r#"{"count":0,"clean":0,"own":1}"#),
         ("[cycles.code]\nsubject = [\"x\"]", "cycles.code.subject", "[\"x\"]"),
         (
-            "[cycles.code.subject]\nappend = [\"x\"]\nprepend = [\"y\"]\nremove = [\"plan.md\"]",
-            "cycles.code.subject",
-            r#"["y","task.md","x"]"#,
-        ),
-        (
-            "[[cycles.code.advance]]\nid = \"last\"\ntarget = \"x\"",
-            "cycles.code.advance.0.target",
-            "\"x\"",
-        ),
-        (
-            "[cycles.code.advance]\nreplace = [{ target = \"y\" }]",
-            "cycles.code.advance.0",
-            r#"{"target":"y"}"#,
+            "[cycles.code]\nadvance = [{ target = \"y\" }]",
+            "cycles.code.advance",
+            r#"[{"target":"y"}]"#,
         ),
         ("[cycles.new]\ncopy = \"code\"\nstage = \"S\"", "cycles.new.subject.0", "\"plan.md\""),
         ("[cycles.new]\ncopy = \"code\"\nstage = \"S\"", "cycles.new.stage", "\"S\""),
@@ -85,33 +78,21 @@ fn a_chart_is_written_over_another() {
         ("remove = [\"commands.skip\"]", "commands.skip", ""),
         ("[let]\nclean = \"base.clean or other\"", "let.clean", "\"base_clean or other\""),
         ("[let]\nclean = \"base.clean or other\"", "let.base_clean", "\"x > 1\""),
+        // What is in quotes is text.
+        (
+            "[let]\nclean = \"base.clean == 'base.clean'\"",
+            "let.clean",
+            "\"base_clean == 'base.clean'\"",
+        ),
         // What is not replaced is the same with and without `base`.
         ("[let]\nclean = \"base.other\"", "let.clean", "\"other\""),
         // A rule can be put elsewhere; it keeps what it has.
         ("[[on.Stop]]\nid = \"limit\"\nbefore = \"waits\"", "on.Stop.0.assign", r#"{"x":1}"#),
-        (
-            "[cycles.code.advance]\nremove = [\"last\"]\nappend = [{ target = \"x\" }]",
-            "cycles.code.advance.0.target",
-            "\"x\"",
-        ),
     ] {
-        let merged = merged(&[BASE, own]);
-        assert_eq!(merged.faults, [], "{own}");
-        assert_eq!(at(&merged, path), value, "{own}\n{}", merged.text);
+        let (chart, faults, _) = merged(&[BASE, own]);
+        assert_eq!(faults, [], "{own}");
+        assert_eq!(at(&chart, path), value, "{own}\n{chart}");
     }
-}
-
-/// What is not changed is written as it is, so that everything in it is checked.
-#[test]
-fn a_table_in_braces_stays_in_braces() {
-    let own = "[phases.end]\nentry = { x = 1, }\n[cycle]\nentry = { own = 1 }";
-    let merged = merged(&[BASE, own]);
-    assert!(merged.text.contains("entry = { x = 1, }"), "{}", merged.text);
-    assert!(merged.text.contains("[cycle.entry]"), "{}", merged.text);
-    // A table without a header of its own is where it is first named.
-    let start = merged.text.find("phases").unwrap();
-    let place = merged.origin(&(start..start + 6)).unwrap();
-    assert_eq!(&[BASE, own][place.layer][place.span], "phases");
 }
 
 #[test]
@@ -123,19 +104,18 @@ fn what_changes_nothing_is_a_fault() {
         ("[[on.Stop]]\nafter = \"wait\"", "wait", "waits"),
         ("[[on.next]]\nafter = \"wait\"", "wait", ""),
         ("[cycles.new]\ncopy = \"coed\"", "coed", "code"),
-        ("[cycles.code.subject]\nremove = [\"x\"]", "x", "plan.md"),
-        ("[cycles.code.advance]\nremove = [\"lst\"]", "lst", "last"),
     ] {
-        let faults = merged(&[BASE, own]).faults;
+        let (_, faults, text) = merged(&[BASE, own]);
         let [fault] = faults.as_slice() else {
             panic!("{own}: {faults:?}");
         };
-        assert_eq!((fault.name.as_str(), fault.place.layer), (name, 1), "{own}");
+        assert_eq!(fault.name.as_str(), name, "{own}");
         assert!(
             known.is_empty() || fault.known.iter().any(|other| other == known),
             "{own}: {fault:?}"
         );
-        assert_eq!(&own[fault.place.span.clone()], format!("{name:?}"), "{own}");
+        assert_eq!(&text[fault.span.clone()], format!("{name:?}"), "{own}");
+        assert!(fault.span.start > BASE.len(), "{own}");
     }
 }
 
@@ -145,10 +125,9 @@ fn an_id_is_not_twice_in_a_list() {
     for own in [
         "[[on.Stop]]\nid = \"new\"\nbefore = \"limit\"\n[[on.Stop]]\nafter = \"limit\"\nid = \"new\"",
         "[[on.Stop]]\nid = \"a\"\n[[on.Stop]]\nid = \"new\"\n[[on.Stop]]\nid = \"new\"",
-        "[cycles.a]\nadvance = [{ id = \"new\" }, { id = \"new\" }]",
+        "[[properties]]\nid = \"new\"\n[[properties]]\nid = \"new\"",
     ] {
-        assert!(is_composed(own), "{own}");
-        let faults = merged(&[own]).faults;
+        let (_, faults, _) = merged(&[own]);
         let twice = faults.iter().filter(|fault| fault.kind == FaultKind::Twice);
         let [fault] = twice.collect::<Vec<_>>()[..] else {
             panic!("{own}: {faults:?}");
@@ -156,78 +135,28 @@ fn an_id_is_not_twice_in_a_list() {
         let message = "another entry of this list has the id `new`";
         assert_eq!(fault.message, message, "{own}");
         let at = own.rfind("\"new\"");
-        assert_eq!(at, Some(fault.place.span.start), "{own}");
+        assert_eq!(at, Some(fault.span.start), "{own}");
     }
-    assert!(!is_composed("[[on.Stop]]\nid = \"a\"\n[[on.next]]\nid = \"a\""));
-}
-
-/// What is added to a list has an `id` of its own.
-#[test]
-fn an_id_that_is_already_there_is_not_added() {
-    for change in ["append", "prepend"] {
-        let own =
-            format!("[cycles.code.advance]\n{change} = [{{ id = \"last\", target = \"a\" }}]");
-        let faults = merged(&[BASE, &own]).faults;
-        let [fault] = faults.as_slice() else {
-            panic!("{change}: {faults:?}");
-        };
-        assert_eq!((fault.kind, fault.place.layer), (FaultKind::Twice, 1), "{change}");
-        assert_eq!(&own[fault.place.span.clone()], "\"last\"", "{change}");
-    }
-}
-
-/// A cycle can change a list that all cycles share, whatever its layer does with the shared one.
-#[test]
-fn a_cycle_changes_what_cycles_share() {
-    let base = "[cycle]\nclear = [\"a\", \"b\"]\n[cycles.code]\nstage = \"S\"\n[cycles.own]\nclear = [\"x\"]";
-    let change = "[cycles.code]\nclear = { append = [\"c\"] }";
-    for (own, path, value) in [
-        (change.to_owned(), "cycles.code.clear", r#"["a","b","c"]"#),
-        (change.to_owned(), "cycle.clear", r#"["a","b"]"#),
-        (format!("{change}\n[cycle.clear]\nremove = [\"a\"]"), "cycles.code.clear", r#"["b","c"]"#),
-        ("[cycles.new.clear]\nremove = [\"a\"]".to_owned(), "cycles.new.clear", "[\"b\"]"),
-        (
-            "[cycles.new]\ncopy = \"code\"\nclear = { prepend = [\"c\"] }".to_owned(),
-            "cycles.new.clear",
-            r#"["c","a","b"]"#,
-        ),
-        ("[cycles.own.clear]\nappend = [\"y\"]".to_owned(), "cycles.own.clear", r#"["x","y"]"#),
-    ] {
-        let merged = merged(&[base, &own]);
-        assert_eq!(merged.faults, [], "{own}");
-        assert_eq!(at(&merged, path), value, "{own}\n{}", merged.text);
-    }
-}
-
-/// A list that is replaced is not changed, too.
-#[test]
-fn a_replaced_list_is_not_changed() {
-    let own = "[cycles.code.subject]\nreplace = [\"x\"]\nappend = [\"y\"]";
-    let faults = merged(&[BASE, own]).faults;
-    let [fault] = faults.as_slice() else {
-        panic!("{faults:?}");
-    };
-    assert_eq!(fault.kind, FaultKind::Conflict);
-    assert_eq!(&own[fault.place.span.clone()], "replace");
+    assert_eq!(merged(&["[[on.Stop]]\nid = \"a\"\n[[on.next]]\nid = \"a\""]).1, []);
 }
 
 /// An entry is put in one place.
 #[test]
 fn before_and_after_exclude_each_other() {
     let own = "[[on.Stop]]\nbefore = \"waits\"\nafter = \"limit\"\nguard = \"b\"";
-    let faults = merged(&[BASE, own]).faults;
+    let (_, faults, text) = merged(&[BASE, own]);
     let [fault] = faults.as_slice() else {
         panic!("{faults:?}");
     };
     assert_eq!(fault.kind, FaultKind::Conflict);
     assert_eq!(fault.message, "`before` and `after` exclude each other");
-    assert_eq!(&own[fault.place.span.clone()], "after");
+    assert_eq!(&text[fault.span.clone()], "after");
 }
 
 /// An `id` without a place changes an entry. What to write to add one is said.
 #[test]
 fn a_new_id_needs_a_place() {
-    let help = |own: &str| merged(&[BASE, own]).faults[0].help;
+    let help = |own: &str| merged(&[BASE, own]).1[0].help;
     let said = "say `before` or `after` to add an entry with an `id`";
     assert_eq!(help("[[on.Stop]]\nid = \"mine\""), Some(said));
     assert_eq!(help("[[on.Stop]]\nid = \"mine\"\nafter = \"wait\""), None);
@@ -237,12 +166,12 @@ fn a_new_id_needs_a_place() {
 #[test]
 fn the_base_of_a_let_is_known() {
     let own = "[let]\nclean = \"base.claen or other\"";
-    let faults = merged(&[BASE, own]).faults;
+    let (_, faults, text) = merged(&[BASE, own]);
     let [fault] = faults.as_slice() else {
         panic!("{faults:?}");
     };
     assert_eq!(fault.message, "there is no let `claen` to change");
-    assert_eq!(&own[fault.place.span.clone()], "base.claen");
+    assert_eq!(&text[fault.span.clone()], "base.claen");
     assert_eq!(fault.known, ["clean", "other"]);
 }
 
@@ -251,39 +180,22 @@ fn the_base_of_a_let_is_known() {
 fn lets_build_on_each_other() {
     let second = "[let]\nclean = \"base.clean and 2\"";
     let third = "[let]\nclean = \"base.clean and 3\"";
-    let merged = merged(&[BASE, second, third]);
-    assert_eq!(merged.faults, []);
-    assert_eq!(at(&merged, "let.clean"), "\"base_base_clean and 3\"");
-    assert_eq!(at(&merged, "let.base_base_clean"), "\"base_clean and 2\"");
-    assert_eq!(at(&merged, "let.base_clean"), "\"x > 1\"");
+    let (chart, faults, _) = merged(&[BASE, second, third]);
+    assert_eq!(faults, []);
+    assert_eq!(at(&chart, "let.clean"), "\"base_base_clean and 3\"");
+    assert_eq!(at(&chart, "let.base_base_clean"), "\"base_clean and 2\"");
+    assert_eq!(at(&chart, "let.base_clean"), "\"x > 1\"");
 }
 
 /// The name under which a let is kept is one that no chart has written.
 #[test]
 fn a_let_is_not_captured() {
     let second = "[let]\nclean = \"base.clean or z\"\nbase_clean = \"5\"";
-    let merged = merged(&[BASE, second]);
-    assert_eq!(merged.faults, []);
-    assert_eq!(at(&merged, "let.clean"), "\"base_base_clean or z\"");
-    assert_eq!(at(&merged, "let.base_base_clean"), "\"x > 1\"");
-    assert_eq!(at(&merged, "let.base_clean"), "\"5\"");
-}
-
-#[test]
-fn each_place_leads_back_to_its_file() {
-    let own = "[let]\nclean = \"base.clean or zz\"\n[[on.Stop]]\nid = \"waits\" # taskie: ignore[no-final] x\n";
-    let merged = merged(&[BASE, own]);
-    for (text, layer) in [("two", 0), ("x > 1", 0), ("zz", 1), ("# taskie: ignore[no-final] x", 1)]
-    {
-        let start = merged.text.find(text).unwrap();
-        let place = merged.origin(&(start..start + text.len())).unwrap();
-        assert_eq!(place.layer, layer, "{text}");
-        assert_eq!(&[BASE, own][layer][place.span], text);
-    }
-    // What a chart replaces leads to what replaces it.
-    let start = merged.text.find("base_clean or").unwrap();
-    let place = merged.origin(&(start..start + 10)).unwrap();
-    assert_eq!(&own[place.span], "base.clean");
+    let (chart, faults, _) = merged(&[BASE, second]);
+    assert_eq!(faults, []);
+    assert_eq!(at(&chart, "let.clean"), "\"base_base_clean or z\"");
+    assert_eq!(at(&chart, "let.base_base_clean"), "\"x > 1\"");
+    assert_eq!(at(&chart, "let.base_clean"), "\"5\"");
 }
 
 /// A part has no order of its own: the fields of a state are written in the order of the chart.
@@ -291,8 +203,7 @@ fn each_place_leads_back_to_its_file() {
 fn a_chart_orders_its_parts() {
     let part = "[context.model]\ntype = \"string\"\n[let]\na = \"1\"\n";
     let own = "[context.phase]\ntype = \"phase\"\n[phases.start]\n";
-    let merged = merged(&[part, own]);
-    let table: toml::Table = merged.text.parse().unwrap();
-    let fields = table["context"].as_table().unwrap().keys();
+    let (chart, ..) = merged(&[part, own]);
+    let fields = chart["context"].as_object().unwrap().keys();
     assert_eq!(fields.collect::<Vec<_>>(), ["phase", "model"]);
 }

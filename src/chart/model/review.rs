@@ -147,12 +147,6 @@ impl Budget {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advance {
-    /// A name, for charts that extend this one.
-    pub id: Option<String>,
-    /// With `extends`: the `id` of the one before which it comes.
-    pub before: Option<String>,
-    /// With `extends`: the `id` of the one after which it comes.
-    pub after: Option<String>,
     /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
     /// A phase or a cycle.

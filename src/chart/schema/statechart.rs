@@ -19,7 +19,7 @@ pub fn of_charts() -> Json {
 }
 
 /// Returns the schema for editors. It is that of a whole chart only where a file has `phases` and extends nothing: a chart that
-/// extends others, and a part, need no key, and such a chart can change a list with a table.
+/// extends others, and a part, need no key.
 pub fn for_editors() -> Json {
     let whole = of_charts();
     let mut schema = whole.clone();
@@ -34,29 +34,19 @@ pub fn for_editors() -> Json {
     schema
 }
 
-/// Makes every key optional, and lets a table take the place of a list.
+/// Makes every key optional.
 fn loosen(schema: &mut Json) {
     match schema {
         Json::Object(object) => {
             object.remove("required");
             object.values_mut().for_each(loosen);
-            if object.get("type") == Some(&json!("array")) {
-                let list = json!({ "type": "array" });
-                let names = json!({ "type": "array", "items": { "type": "string" } });
-                object.insert("type".to_owned(), json!(["array", "object"]));
-                object.insert(
-                    "properties".to_owned(),
-                    json!({ "replace": list, "prepend": list, "append": list, "remove": names }),
-                );
-                object.insert("additionalProperties".to_owned(), Json::Bool(false));
-            }
         }
         Json::Array(items) => items.iter_mut().for_each(loosen),
         _ => {}
     }
 }
 
-/// Returns what the schema of a whole chart demands beyond [`loosen`]: its required keys, and its lists.
+/// Returns what the schema of a whole chart demands beyond [`loosen`]: its required keys.
 fn needs(schema: &Json) -> Map<String, Json> {
     let mut needs = Map::new();
     let keys = schema.get("properties").and_then(Json::as_object);
@@ -78,9 +68,7 @@ fn needs(schema: &Json) -> Map<String, Json> {
     if let Some(required) = schema.get("required") {
         needs.insert("required".to_owned(), required.clone());
     }
-    if schema.get("type") == Some(&json!("array")) {
-        needs.insert("type".to_owned(), json!("array"));
-    } else if !needs.is_empty() {
+    if !needs.is_empty() {
         needs.entry("additionalProperties").or_insert(Json::Bool(true));
     }
     needs

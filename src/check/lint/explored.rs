@@ -7,9 +7,8 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Segment};
 
-/// One finding for each element with something wrong, and its counterexample as the note. `text` is the chart's TOML.
-pub(super) fn flaws(report: &Report, text: &str) -> Vec<Flaw> {
-    let document = Document::parse(text);
+/// One finding for each element with something wrong, and its counterexample as the note. `document` is the chart's TOML.
+pub(super) fn flaws(report: &Report, document: &Document<'_>) -> Vec<Flaw> {
     // What several cycles share is reported once.
     let mut reported: Vec<(Code, &[Segment])> = Vec::new();
     let mut flaws = Vec::new();

@@ -4,18 +4,15 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::chart::merge;
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::Document;
 
-const MARK: &str = merge::IGNORE;
+const MARK: &str = "# taskie: ignore[";
 
 struct Ignore {
-    /// The line whose findings it ignores, from 1.
-    line: usize,
-    /// The same, or all lines of a string that starts there.
+    /// The lines whose findings it ignores, from 1: one, or all of a string that starts there.
     lines: RangeInclusive<usize>,
     codes: Vec<String>,
     has_reason: bool,
@@ -34,11 +31,12 @@ impl Ignore {
 ///
 /// Before a stage is complete, it is unknown which findings an ignore of one of its codes would hide.
 pub(super) fn apply(
-    text: &str,
+    document: &Document<'_>,
     flaws: Vec<Flaw>,
     is_complete: impl Fn(Stage) -> bool,
 ) -> Vec<Flaw> {
-    let ignores = find(text);
+    let text = document.text;
+    let ignores = find(document);
     let mut used = vec![Vec::new(); ignores.len()];
     let mut left: Vec<Flaw> = Vec::new();
     for flaw in flaws {
@@ -60,7 +58,7 @@ pub(super) fn apply(
                     (format!("unknown code `{code}`"), did_you_mean(code, known))
                 }
                 Some(known) if !used.contains(&code.as_str()) && is_complete(known.stage()) => {
-                    (format!("line {} has no finding `{code}`", ignore.line), None)
+                    (format!("there is no finding `{code}` to ignore"), None)
                 }
                 Some(_) => continue,
             };
@@ -75,14 +73,18 @@ pub(super) fn apply(
 }
 
 /// Returns whether the chart's comments ignore all of these flaws.
-pub(super) fn ignores_all<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
-    let ignores = find(text);
-    flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
+pub(super) fn ignores_all<'f>(
+    document: &Document<'_>,
+    mut flaws: impl Iterator<Item = &'f Flaw>,
+) -> bool {
+    let ignores = find(document);
+    flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(document.text, flaw)))
 }
 
-fn find(text: &str) -> Vec<Ignore> {
+fn find(document: &Document<'_>) -> Vec<Ignore> {
+    let text = document.text;
     // What looks like a comment inside a string isn't one.
-    let strings = Document::parse(text).strings();
+    let strings = document.strings();
     let mut ignores = Vec::new();
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
@@ -102,7 +104,6 @@ fn find(text: &str) -> Vec<Ignore> {
                 }
             });
             ignores.push(Ignore {
-                line: own,
                 lines,
                 codes: codes.split(',').map(|code| code.trim().to_owned()).collect(),
                 has_reason: !reason.trim().is_empty(),

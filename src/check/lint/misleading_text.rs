@@ -8,13 +8,11 @@ use crate::chart::choice::OWN;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{Flaw, SourceFile};
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::Document;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
-    let text = subject.text;
     let mut flaws = Vec::new();
-    for place in Document::parse(text).strings() {
-        for (flaw, at) in unknown(subject, &text[place.clone()]) {
+    for place in subject.document.strings() {
+        for (flaw, at) in unknown(subject, &subject.document.text[place.clone()]) {
             flaws.push(flaw.at(Some(place.start + at.start..place.start + at.end)));
         }
     }

@@ -3,17 +3,17 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, at};
+use crate::diagnostic::toml::at;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
-    let document = Document::parse(subject.text);
+    let document = subject.document;
     let missing = subject.chart.templates.missing_folders();
     missing
         .into_iter()
         .filter_map(|index| {
             // The default folder may be missing.
             let place = document.locate_exactly(at!["templates", index])?;
-            let name = subject.text.get(place.clone()).unwrap_or_default();
+            let name = document.text.get(place.clone()).unwrap_or_default();
             let message = format!("the folder {name} does not exist next to the chart");
             Some(Flaw::new(Code::UnknownTemplate, message).at(Some(place)))
         })

@@ -59,20 +59,20 @@ pub fn run(
     if !extended.flaws.is_empty() {
         return checked(extended.flaws, None, None);
     }
-    let text = extended.text();
-    let (chart, mut flaws) = match structure::read(text) {
+    let document = extended.document();
+    let (chart, mut flaws) = match structure::read(&document) {
         Ok(source) => {
             let templates = extended.over(templates(&source.templates));
-            load::resolve_all(origin, source, text, templates)
+            load::resolve_all(origin, source, &document, templates)
         }
         Err(flaws) => (None, flaws),
     };
     let chart = chart.map(Arc::new);
     let mut explored = None;
     if let Some(chart) = &chart {
-        let inspection = check::inspect(chart, text);
+        let inspection = check::inspect(chart, &document);
         flaws.extend(inspection.flaws);
-        let subject = Subject { chart, text, uses: &inspection.uses };
+        let subject = Subject { chart, document: &document, uses: &inspection.uses };
         let rules = [misleading_text::check, missing_folder::check, unused_name::check];
         let of_rules = in_order(rules.iter().flat_map(|check| check(&subject)));
         // The templates in a folder that does not exist are unknown, too.
@@ -82,22 +82,22 @@ pub fn run(
         }
         flaws.extend(of_rules);
         // Exploring would only report the same flaws again.
-        let is_sound = ignore::ignores_all(text, serious(&flaws));
+        let is_sound = ignore::ignores_all(&document, serious(&flaws));
         if let Some(limits) = limits.filter(|_| is_sound) {
             let report = follow(chart, limits);
-            flaws.extend(explored::flaws(&report, text));
+            flaws.extend(explored::flaws(&report, &document));
             explored = Some(report);
         }
     }
     // What is misspelled is not used, and what never happens says nothing.
-    let is_advised = ignore::ignores_all(text, serious(&flaws));
+    let is_advised = ignore::ignores_all(&document, serious(&flaws));
     flaws.retain(|flaw| is_advised || flaw.code.stage() != Stage::Advice);
     // The tables below a rule of an unknown event belong to an earlier rule.
     if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
         flaws.retain(|flaw| flaw.code == Code::UnknownEvent);
     }
     let is_explored = explored.as_ref().is_some_and(|report| report.cut.is_none());
-    let mut flaws = extended.written(ignore::apply(text, flaws, |stage| match stage {
+    let mut flaws = extended.written(ignore::apply(&document, flaws, |stage| match stage {
         Stage::Explore => is_explored,
         Stage::Advice => is_advised,
         Stage::Load | Stage::Rule => chart.is_some(),

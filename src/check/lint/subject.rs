@@ -10,8 +10,7 @@ use crate::diagnostic::toml::{Document, Segment};
 /// What a lint rule looks at.
 pub(super) struct Subject<'c> {
     pub(super) chart: &'c Chart,
-    /// The chart's TOML.
-    pub(super) text: &'c str,
+    pub(super) document: &'c Document<'c>,
     /// The names that expressions and texts use.
     pub(super) uses: &'c BTreeSet<String>,
 }
@@ -19,8 +18,6 @@ pub(super) struct Subject<'c> {
 impl Subject<'_> {
     /// Returns a flaw at a place in the chart.
     pub(super) fn flaw(&self, code: Code, path: &[Segment], message: String, help: &str) -> Flaw {
-        Flaw::new(code, message)
-            .help(Some(help.to_owned()))
-            .at(locate(&Document::parse(self.text), path))
+        Flaw::new(code, message).help(Some(help.to_owned())).at(locate(self.document, path))
     }
 }
