@@ -24,7 +24,7 @@ enum Command {
     /// Play scenarios in memory, and compare the results
     #[command(after_help = "Exit codes: 0 all passed, 1 some failed, 2 wrong usage")]
     Test(test::Args),
-    /// Draw the chart for Mermaid, and the path that a plan has taken if you name one
+    /// Draw the chart for Mermaid, with the path of an instance if you name one
     Draw(About),
     /// Print each chart with what it extends, as one chart
     Print(check_chart::Charts),

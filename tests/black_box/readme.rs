@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::demo::at_once;
 use crate::plugin::files_below;
 use crate::support::{Project, Reviewer, cases, silent, whole_chart};
 use crate::typed::{blocks, texts, typed};
@@ -57,7 +58,7 @@ fn the_blocks_of_the_readme_are_true() {
         let ran = typed(&project, &block);
         assert_eq!(ran.err(), (0, ""), "{block}{}", ran.stdout);
     }
-    let demo = project.run(&["demo"]).stdout;
+    let demo = at_once(&project.run(&["demo"]).stdout);
     let [shown, review, reject] = texts(README, "text").try_into().unwrap();
     assert!(demo.contains(shown.trim_end()), "{demo}");
     assert!(demo.contains(review.trim_end()));
