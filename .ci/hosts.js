@@ -268,7 +268,7 @@ async function changed([host, project, every]) {
   const { argv, root: sent, session: named } = hosts[host];
   const git = (...args) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...args], { cwd: project, encoding: "utf8" });
   const write = (content) => `printf '${content}\\n' > greet.sh`;
-  const fixed = "change-review-1.1: fixed";
+  const fixed = "change-1-review-1.1: fixed";
   const file = path.join(project, "greet.sh");
   git("init", "--quiet", "--initial-branch", "main");
   fs.writeFileSync(file, "echo hello\n");
@@ -309,9 +309,9 @@ async function changed([host, project, every]) {
   const all = transcript(printed);
   assert.equal(code, 0, all);
   assert.equal(asked.length, 2, all);
-  assert.ok(/change-review-1\.1: fixed|says about them is in \S+change-answer-1\.md/.test(asked[1]), `the second reviewer reads what the agent said last\n${asked[1]}`);
+  assert.ok(/change-1-review-1\.1: fixed|says about them is in \S+change-1-answer-1\.md/.test(asked[1]), `the second reviewer reads what the agent said last\n${asked[1]}`);
   const ofCommand = every ? [] : ["and what you still change"];
-  const parts = [...ofCommand, "change-review-1.1 (major, greet.sh:1): The greeting is misspelled"];
+  const parts = [...ofCommand, "change-1-review-1.1 (major, greet.sh:1): The greeting is misspelled"];
   for (const part of parts) assert.ok(heard.some((text) => text.includes(part)), `the agent hears: ${part}\n${all}`);
   // That of a session is removed when the session ends, where the host has a hook for that.
   const folder = path.join(project, ".git/taskie/changes");

@@ -218,7 +218,7 @@ async function gated([project]) {
     ".taskie/config.json": '{ "gates": ["sh check.sh"], "clean": 1 }\n',
     "check.sh": "test -e fixed || { echo 'it is broken'; exit 3; }\n",
   });
-  execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("taskie", ["config", "trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const isFixed = () => fs.existsSync(path.join(project, "fixed"));
   const agent = [
     bash("taskie next --plan greeting"),
@@ -267,7 +267,7 @@ async function converged([project]) {
   ];
   // The user decides in a terminal, while the agent works.
   const rule = () => {
-    execFileSync("taskie", ["resolve", "task-1-review-1.2", "reject", "English only"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync("taskie", ["findings", "reject", "task-1-review-1.2", "--reason", "English only"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
     return text("The first review is answered.");
   };
   const agent = [
@@ -449,7 +449,7 @@ async function changed([project]) {
       child.on("close", (code) => done([code, printed]));
     });
   answer = answers[0];
-  assert.deepEqual(await review(), [1, "::error file=greet.sh,line=1,title=major (change-review-1.1)::The greeting is misspelled\n"]);
+  assert.deepEqual(await review(), [1, "::error file=greet.sh,line=1,title=major (change-1-review-1.1)::The greeting is misspelled\n"]);
   fs.writeFileSync(path.join(project, "greet.sh"), "echo hello there\n");
   answer = answers[1];
   assert.deepEqual(await review(), [0, ""]);
@@ -480,7 +480,7 @@ async function stopped([project]) {
     text("Whatever has changed is reviewed now."),
     call("Read", { file_path: file }),
     call("Write", { file_path: file, content: "echo hello there\n" }),
-    text("change-review-1.1: fixed"),
+    text("change-1-review-1.1: fixed"),
   ];
   const model = await serve((asked) => {
     if (isReviewer(asked)) {
@@ -491,7 +491,7 @@ async function stopped([project]) {
       if (results.length > 1) return text("Done.");
       if (!said(results[0].content).includes("-echo hello\n")) wrong.push(`the diff: ${said(results[0].content)}`);
       reviews += 1;
-      if (reviews === 2 && !prompt.includes("change-review-1.1: fixed")) wrong.push("the agent's answer is not in the second prompt");
+      if (reviews === 2 && !prompt.includes("change-1-review-1.1: fixed")) wrong.push("the agent's answer is not in the second prompt");
       return call("StructuredOutput", verdicts[reviews - 1] ?? clean);
     }
     if (!isAgent(asked)) return text("A title");
@@ -504,7 +504,7 @@ async function stopped([project]) {
   const transcript = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
   assert.deepEqual(wrong, [], transcript());
   assert.equal(reviews, 2, transcript());
-  const ends = [/What has changed since HEAD, and what you still change/, /change-review-1.1 \(major, greet.sh:1\): The greeting is misspelled/];
+  const ends = [/What has changed since HEAD, and what you still change/, /change-1-review-1.1 \(major, greet.sh:1\): The greeting is misspelled/];
   for (const end of ends) assert.ok(heard.some((text) => end.test(text)), `${end}\n${transcript()}`);
   assert.match(seen(printed).join("\n"), /^Stop says: The change is clean: read by sonnet/, transcript());
   // It is off again.
@@ -565,7 +565,7 @@ async function every([project]) {
   assert.match(reviewers.at(-1), /Write a small one/, "the reviewer knows what the user asked for");
   assert.match(await ask("Write a large one", [write("large.sh", lines(420))], 2), /^Stop says: The change is clean, 2 reviews in a row/);
   verdicts.push({ verdict: "FAIL", review: "It says helo.", findings: [finding] });
-  const fix = [call("Read", { file_path: inside("greet.sh") }), write("greet.sh", "echo helo\n"), text("Done."), write("greet.sh", "echo hello there\n"), text("change-review-1.1: fixed")];
+  const fix = [call("Read", { file_path: inside("greet.sh") }), write("greet.sh", "echo helo\n"), text("Done."), write("greet.sh", "echo hello there\n"), text("change-1-review-1.1: fixed")];
   assert.match(await ask("Greet politely", fix, 2), /The change is clean/);
   assert.equal(await ask("And now?", [text("It is done.")], 0), "");
   model.close();
@@ -589,7 +589,7 @@ async function alone([project]) {
   const settings = { ask_after: [], clean: 1, notify: [`sh -c 'echo "$TASKIE_REASON" >>${calls}'`] };
   fs.mkdirSync(path.join(project, ".taskie"));
   fs.writeFileSync(path.join(project, ".taskie/config.json"), JSON.stringify(settings));
-  execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("taskie", ["config", "trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const agent = [
     write("plan.md", "## Overview\n\nA greeting.\n"), enter("new-plan"), text("The plan is written."),
     write("plan-post-review-1.md", "plan-review-1.1: fixed\n"), enter("post-plan-review"), text("It is answered."),
@@ -675,7 +675,7 @@ async function guarded([folder]) {
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
-  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it.";
+  const ignored = ".taskie/statechart.toml is ignored until you run `taskie config trust`: it is this project's own chart, and you have not trusted it.";
   assert.deepEqual(seen(printed), [`Stop says: ${ignored}`], printed);
 
   // Its review is due in plan mode; then it leaves plan mode, and is killed while the reviewer works.

@@ -22,11 +22,9 @@ pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const STRONG: Style = Style::new().bold();
 pub(crate) const FAINT: Style = Style::new().dimmed();
 pub(crate) const ACCENT: Style = AnsiColor::Cyan.on_default();
-pub(crate) const NEW: Style = AnsiColor::Yellow.on_default();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
-const TITLE: Style = AnsiColor::Blue.on_default().bold();
 
 /// The width without a terminal, and the widest line that is still easy to read.
 const MAX_WIDTH: usize = 100;
@@ -255,22 +253,6 @@ impl Page {
         self.lines.push(String::new());
     }
 
-    /// Adds a line as it is.
-    pub(crate) fn line(&mut self, line: String) {
-        self.lines.push(line);
-    }
-
-    /// Adds a heading with a line to the right margin.
-    pub(crate) fn heading(&mut self, title: &str) {
-        let rest = self.width.saturating_sub(display_width(title) + 4);
-        self.lines.push(format!(
-            "{} {} {}",
-            paint(FAINT, "──"),
-            paint(TITLE, title),
-            paint(FAINT, "─".repeat(rest))
-        ));
-    }
-
     /// Adds text from the left margin.
     pub(crate) fn text(&mut self, style: Style, text: &str) {
         for line in textwrap::wrap(text, options(self.width)) {
@@ -307,37 +289,6 @@ impl Page {
         }
     }
 
-    /// Returns a text without styles that a row does not break, unless it is longer than one line.
-    pub(crate) fn whole(&self, text: &str) -> String {
-        match display_width(text) > self.text_width() {
-            true => text.to_owned(),
-            false => unbroken(text),
-        }
-    }
-
-    /// Cuts a text without styles to `most` lines of a row; if `is_counted`, says how many words are missing.
-    pub(crate) fn shortened(&self, text: &str, most: usize, is_counted: bool) -> String {
-        let lines = |text: &str| textwrap::wrap(text, options(self.text_width())).len();
-        // One more line is as short as the note about it.
-        if lines(text) <= most + 1 {
-            return text.to_owned();
-        }
-        let mut words: Vec<&str> = text.split(' ').collect();
-        let mut missing = 0;
-        loop {
-            words.pop();
-            missing += 1;
-            let rest = match is_counted {
-                true => unbroken(&format!("… ({missing} more words)")),
-                false => "…".to_owned(),
-            };
-            let short = format!("{} {}", words.join(" "), paint(FAINT, rest));
-            if words.len() <= 1 || lines(&short) <= most {
-                return short;
-            }
-        }
-    }
-
     /// Returns how wide the text of a row is.
     pub(crate) fn text_width(&self) -> usize {
         self.width.saturating_sub(self.indent()).max(1)
@@ -346,11 +297,6 @@ impl Page {
     /// Returns the lines.
     pub(crate) fn into_lines(self) -> Vec<String> {
         self.lines
-    }
-
-    /// Returns the lines and empties the page.
-    pub(crate) fn take_lines(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.lines)
     }
 
     /// Prints the lines to stdout and empties the page. It is not an error if the reader of stdout is gone.
@@ -381,21 +327,6 @@ fn options(width: usize) -> Options<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_long_text_is_cut_between_words() {
-        let text = (1..=40).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
-        let page = Page::new(60, 10);
-        let plain =
-            |most, is_counted| strip_str(&page.shortened(&text, most, is_counted)).to_string();
-        let glance = plain(2, false);
-        assert!(glance.ends_with("word15 …") && glance.starts_with("word1 word2"), "{glance}");
-        let lines = plain(3, true);
-        assert!(lines.ends_with("word19 …\u{a0}(21\u{a0}more\u{a0}words)"), "{lines}");
-        for is_counted in [true, false] {
-            assert_eq!(page.shortened("short", 1, is_counted), "short");
-        }
-    }
 
     /// (line, what a terminal of 60 columns shows)
     #[test]
@@ -434,13 +365,5 @@ mod tests {
         };
         assert_eq!(shown(40), "plan  phase        cost\na     code-review     -");
         assert_eq!(shown(20), "a\n  phase code-review");
-    }
-
-    #[test]
-    fn a_text_that_fits_a_line_is_not_broken() {
-        let page = Page::new(60, 10);
-        assert_eq!(page.whole("a b"), "a\u{a0}b");
-        let long = "a b ".repeat(20);
-        assert_eq!(page.whole(&long), long);
     }
 }

@@ -158,11 +158,6 @@ pub fn masked(line: &str) -> String {
     line.chars().map(mask).collect()
 }
 
-/// Returns a text for XML and HTML.
-pub fn markup(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// Returns a sentence that begins with a capital letter.
 pub fn capitalized(text: &str) -> String {
     let mut rest = text.chars();

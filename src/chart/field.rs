@@ -29,6 +29,9 @@ impl Field {
                 number <= self.maximum.unwrap_or(LARGEST_INTEGER)
                     && self.minimum.is_none_or(|least| number >= least)
             }),
+            (FieldType::Amount, Json::Number(number)) => {
+                number.as_f64().is_some_and(|amount| amount > 0.0)
+            }
             (FieldType::String, Json::String(text)) => {
                 (!self.is_id || is_id(text))
                     && (self.one_of.as_ref()).is_none_or(|words| words.list().contains(text))
@@ -66,7 +69,7 @@ impl Field {
             Literal::Text(text) if single_expression(&text.0).is_some() => Ok(()),
             Literal::Text(text) if has_holes(&text.0) => match self.kind {
                 FieldType::String | FieldType::Phase => Ok(()),
-                FieldType::Boolean | FieldType::Integer | FieldType::List => Err(self.describe()),
+                _ => Err(self.describe()),
             },
             constant => self.accepts(phases, &constant.json()),
         }
@@ -82,6 +85,7 @@ impl Field {
                 (None, Some(most)) => format!("an integer of at most {most}"),
                 (None, None) => "an integer".to_owned(),
             },
+            FieldType::Amount => "a number above 0".to_owned(),
             FieldType::String => match (&self.one_of, self.is_id) {
                 (Some(words), _) if words.list().is_empty() => {
                     "a word of its `one_of`, which has none".to_owned()
@@ -139,14 +143,16 @@ impl Field {
 
     /// Returns whether `value` lets more through than `other`. Null is the highest number: no limit.
     pub fn is_looser(&self, value: &Json, other: &Json) -> bool {
-        let number = |value: &Json| value.as_i64().unwrap_or(i64::MAX);
+        let number = |value: &Json| value.as_f64().unwrap_or(f64::INFINITY);
         match &self.looser {
             None => false,
             Some(Looser::Direction(Direction::Higher)) => number(value) > number(other),
             Some(Looser::Direction(Direction::HigherOr0)) => {
-                let number = |value: &Json| Some(number(value)).filter(|number| *number != 0);
-                let [value, other] = [value, other].map(|value| number(value).unwrap_or(i64::MAX));
-                value > other
+                let number = |value: &Json| match number(value) {
+                    0.0 => f64::INFINITY,
+                    number => number,
+                };
+                number(value) > number(other)
             }
             Some(Looser::Direction(Direction::Lower)) => number(value) < number(other),
             Some(Looser::Direction(Direction::Fewer)) => lacks_any(value, other),
@@ -177,7 +183,7 @@ impl Field {
         match self.kind {
             FieldType::Integer | FieldType::Phase => true,
             FieldType::String => self.is_id || has_slugs(),
-            FieldType::Boolean | FieldType::List => false,
+            FieldType::Boolean | FieldType::Amount | FieldType::List => false,
         }
     }
 }

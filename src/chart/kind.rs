@@ -12,6 +12,8 @@ pub enum FieldType {
     #[default]
     Boolean,
     Integer,
+    /// A number above 0, which may have decimals: money.
+    Amount,
     String,
     /// A list of strings.
     List,
@@ -32,11 +34,12 @@ const NAMES: [(&str, FieldType, Use); 9] = [
     ("list", FieldType::List, Use::Plain),
 ];
 
-/// What comes before the unit of an integer.
-const NUMBER: &str = "number of ";
+/// What comes before the unit of a number.
+const UNITS: [(&str, FieldType); 2] =
+    [("number of ", FieldType::Integer), ("amount of ", FieldType::Amount)];
 
 /// The pattern of all types, for editors.
-pub(crate) const PATTERN: &str = "^(boolean|(integer|number of [A-Za-z]+( [A-Za-z]+)?)( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
+pub(crate) const PATTERN: &str = "^(boolean|amount of [A-Za-z]+( [A-Za-z]+)?|(integer|number of [A-Za-z]+( [A-Za-z]+)?)( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
     ( or null)?( or absent)?$";
 
 /// What the values of a type are used for.
@@ -59,7 +62,7 @@ pub enum Use {
 pub struct Kind {
     pub kind: FieldType,
     pub used: Use,
-    /// What an integer counts.
+    /// What a number counts.
     pub unit: Option<String>,
     pub minimum: Option<i64>,
     pub maximum: Option<i64>,
@@ -75,19 +78,19 @@ impl Kind {
         let (text, optional) = without(text, " or absent");
         let (text, nullable) = without(text, " or null");
         // Every stop reads some types, and few have limits.
-        let has_limits = text.starts_with("integer ") || text.starts_with(NUMBER);
+        let has_limits = text.starts_with("integer ") || text.starts_with(UNITS[0].0);
         let (text, maximum) = limit(text, " to ", has_limits)?;
         let (text, minimum) = limit(text, " from ", has_limits)?;
-        let unit = text.strip_prefix(NUMBER);
-        let text = match unit {
-            Some(unit) if is_unit(unit) => "integer",
-            _ => text,
+        let with_unit = |(of, kind)| Some((kind, text.strip_prefix(of).filter(|it| is_unit(it))?));
+        let unit = UNITS.into_iter().find_map(with_unit);
+        let (kind, used) = match unit {
+            Some((kind, _)) => (kind, Use::Plain),
+            None => NAMES.into_iter().find(|(name, ..)| *name == text).map(|it| (it.1, it.2))?,
         };
-        let (_, kind, used) = NAMES.into_iter().find(|(name, ..)| *name == text)?;
         Some(Self {
             kind,
             used,
-            unit: unit.map(str::to_owned),
+            unit: unit.map(|(_, unit)| unit.to_owned()),
             minimum: minimum.or((used == Use::NonEmpty).then_some(1)),
             maximum,
             nullable,
@@ -101,7 +104,7 @@ impl Kind {
     }
 }
 
-/// Returns whether a text can say what an integer counts: it is one or two words.
+/// Returns whether a text can say what a number counts: it is one or two words.
 fn is_unit(text: &str) -> bool {
     let is_word =
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clap::ArgMatches;
-use clap::parser::ValueSource;
+use clap::value_parser;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{Target, WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
+use super::grammar::options::words;
+use super::output::{WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::check::conditions::Limits;
@@ -20,13 +20,11 @@ use crate::check::lint::report::Format;
 use crate::check::lint::{self, Checked};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::diagram::Format as DiagramFormat;
-use crate::diagram::picture::Picture;
 use crate::disk;
 use crate::expr::templates::Templates;
 use crate::project::home;
 use crate::project::trust;
-use crate::text::{shown, shown_lines};
+use crate::text::shown_lines;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
@@ -34,35 +32,61 @@ const NOT_CHECKED: u8 = 3;
 /// The exit code after Ctrl-C: 128 and the number of its signal.
 const INTERRUPTED: u8 = 130;
 
+/// The charts that a command is about.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Charts {
+    /// Chart files, or - for stdin [default: the chart of --chart, else the project's own, else all embedded charts]
+    file: Vec<PathBuf>,
+}
+
+impl Charts {
+    /// Returns those that are compiled in, and files. `named` is the chart of `--chart`.
+    fn chosen(&self, named: Option<&str>) -> (Vec<&'static Embedded>, Vec<PathBuf>) {
+        match named.map(|name| Choice::of(Some(name))) {
+            _ if !self.file.is_empty() => (Vec::new(), self.file.clone()),
+            Some(Choice::Embedded(chart)) => (vec![chart], Vec::new()),
+            Some(Choice::File(path)) => (Vec::new(), vec![path.to_owned()]),
+            None => match own_chart() {
+                Some(path) => (Vec::new(), vec![path]),
+                None => (CHARTS.iter().collect(), Vec::new()),
+            },
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read, 130 interrupted"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    charts: Charts,
+    /// Write the findings in this format
+    #[arg(long, default_value = "human", value_parser = words(Format::ALL.map(|(name, _)| name)))]
+    format: String,
+    /// Explore at most this many states of a chart [default: 100000]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    max_states: Option<u32>,
+    /// Explore a chart for at most this many seconds [default: 120]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    max_seconds: Option<u32>,
+    /// Explain what a code means and how to fix it
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    explain: Option<String>,
+}
+
 /// Checks the charts that the command line names, as files or with `--chart`, or the embedded ones if it names none.
-pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    if let Some(code) = matches.get_one::<String>("explain") {
+pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<ExitCode, CliError> {
+    if let Some(code) = &args.explain {
         return Ok(explain(code));
     }
-    let format = matches.get_one::<String>("format").map_or("human", String::as_str);
-    let format = Format::named(format).ok_or_else(|| CliError::new("unknown format"))?;
-    let mut files: Vec<&Path> =
-        matches.get_many::<PathBuf>("file").into_iter().flatten().map(PathBuf::as_path).collect();
-    let mut embedded: Vec<&Embedded> = Vec::new();
-    let own = own_chart();
-    match chosen(matches) {
-        Some(_) if !files.is_empty() => {
-            tell("taskie: --chart and FILE both name a chart to check\n  help: remove --chart");
-            return Ok(ExitCode::from(WRONG_USAGE));
-        }
-        Some(Choice::Embedded(chart)) => embedded.push(chart),
-        Some(Choice::File(path)) => files.push(path),
-        None if !files.is_empty() => {}
-        None => match &own {
-            Some(path) => files.push(path),
-            None => embedded.extend(CHARTS),
-        },
+    let format = Format::named(&args.format).ok_or_else(|| CliError::new("unknown format"))?;
+    if named.is_some() && !args.charts.file.is_empty() {
+        tell("taskie: --chart and FILE both name a chart to check\n  help: remove --chart");
+        return Ok(ExitCode::from(WRONG_USAGE));
     }
-    if matches.get_flag("print") {
-        return print(&embedded, &files);
-    }
-    let drawing = Target::of(matches, "diagram")?;
-    let limits = limits(matches);
+    let (embedded, files) = args.charts.chosen(named);
+    let limits = limits(args);
     interruptible(&limits)?;
     let looked_at = || {
         let states = limits.looked_at.load(Ordering::Relaxed);
@@ -70,9 +94,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     };
     let (checked, unread) =
         meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &limits));
-    if let Some(drawing) = drawing {
-        draw(&drawing, &checked)?;
-    }
     let text = format.render(&checked);
     let text = text.trim_end();
     match format {
@@ -106,11 +127,12 @@ fn own_chart() -> Option<PathBuf> {
 }
 
 /// Prints charts with what they extend.
-fn print(embedded: &[&Embedded], files: &[&Path]) -> Result<ExitCode, CliError> {
+pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<ExitCode, CliError> {
+    let (embedded, files) = charts.chosen(named);
     let charts = embedded.iter();
     let mut charts: Vec<(String, String)> =
         charts.map(|chart| (chart.id.to_owned(), chart.text.to_owned())).collect();
-    for file in files {
+    for file in &files {
         let chart = read(file).map(|(origin, text, _)| (origin, text));
         let shown = file.display().to_string();
         charts.push(chart.map_err(CliError::because(shown))?);
@@ -126,11 +148,10 @@ fn print(embedded: &[&Embedded], files: &[&Path]) -> Result<ExitCode, CliError> 
 }
 
 /// Returns how far a chart is explored.
-fn limits(matches: &ArgMatches) -> Limits {
-    let number = |name: &str| matches.get_one::<u32>(name).copied();
+fn limits(args: &Args) -> Limits {
     let default = Limits::default();
-    let states = number("max-states").and_then(|states| usize::try_from(states).ok());
-    let time = number("max-seconds").map(|seconds| Duration::from_secs(seconds.into()));
+    let states = args.max_states.and_then(|states| usize::try_from(states).ok());
+    let time = args.max_seconds.map(|seconds| Duration::from_secs(seconds.into()));
     Limits {
         states: states.unwrap_or(default.states),
         time: time.unwrap_or(default.time),
@@ -139,7 +160,7 @@ fn limits(matches: &ArgMatches) -> Limits {
 }
 
 /// Checks charts, and returns how many of the files could not be read.
-fn check(embedded: &[&Embedded], files: &[&Path], limits: &Limits) -> (Vec<Checked>, usize) {
+fn check(embedded: &[&Embedded], files: &[PathBuf], limits: &Limits) -> (Vec<Checked>, usize) {
     let of_embedded = |chart: &&Embedded| {
         let templates = |_: &[String]| Templates::Embedded(chart.templates);
         lint::run(chart.id, chart.text, templates, Some(limits))
@@ -165,42 +186,6 @@ fn interruptible(limits: &Limits) -> Result<(), CliError> {
         .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
         .map(|_| ())
         .map_err(CliError::because("Ctrl-C cannot be handled"))
-}
-
-/// Draws the first chart that has a finding with a way to it, with that way; else the first chart.
-fn draw(target: &Target, checked: &[Checked]) -> Result<(), CliError> {
-    let file = target.path();
-    let format = file.extension().and_then(|end| DiagramFormat::named(end.to_str()?));
-    let Some(format) = format else {
-        return Err(CliError::with_help(
-            format!("{} cannot be drawn: its format is unknown", file.display()),
-            "end its name with .svg, .html or .mmd",
-        ));
-    };
-    let drawn = checked.iter().filter_map(|checked| {
-        let chart = checked.chart.as_ref()?;
-        let mut findings = checked.explored.iter().flat_map(|report| &report.findings);
-        let found = findings.find_map(|finding| Some((finding, finding.way.as_ref()?)));
-        Some((chart, found))
-    });
-    let drawn: Vec<_> = drawn.collect();
-    let with_path = drawn.iter().find(|(_, found)| found.is_some());
-    let Some((chart, found)) = with_path.or_else(|| drawn.first()) else {
-        return Ok(());
-    };
-    let mut picture = Picture::of(chart);
-    if let Some((finding, way)) = found {
-        picture.follow(&way.phases);
-        picture.caption = Some(shown(&finding.message).into_owned());
-    }
-    target.write(&format.write(&picture))
-}
-
-/// Returns the chart that `--chart` names, if it is given.
-fn chosen(matches: &ArgMatches) -> Option<Choice<'_>> {
-    let is_given = matches.value_source("chart") == Some(ValueSource::CommandLine);
-    let name = matches.get_one::<String>("chart").filter(|_| is_given)?;
-    Some(Choice::of(Some(name)))
 }
 
 /// Returns a chart's name, its text, and the folder that contains its template folders.

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::ArgMatches;
 use clap_complete::Shell;
 
 use super::grammar;
@@ -10,12 +9,10 @@ use super::output::say;
 use crate::chart::Chart;
 
 /// Prints the script, which completes the commands of `chart`, too.
-pub(super) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
-    if let Some(shell) = matches.get_one::<Shell>("shell") {
-        let mut script = Vec::new();
-        let name = env!("CARGO_PKG_NAME");
-        clap_complete::generate(*shell, &mut grammar::command(chart), name, &mut script);
-        say(String::from_utf8_lossy(&script).trim_end());
-    }
+pub(super) fn print(chart: &Chart, shell: Shell) -> ExitCode {
+    let mut script = Vec::new();
+    let name = env!("CARGO_PKG_NAME");
+    clap_complete::generate(shell, &mut grammar::command(chart), name, &mut script);
+    say(String::from_utf8_lossy(&script).trim_end());
     ExitCode::SUCCESS
 }

@@ -4,36 +4,63 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
 use super::output::{say, say_json, warn};
-use super::place;
+use super::{place, trust};
 use crate::chart::Chart;
 use crate::chart::choice::CHARTS;
 use crate::page::short_path;
 use crate::project::home;
 use crate::project::settings::{self, Setting};
-use crate::project::trust;
+use crate::project::trust as trusted;
 use crate::run::place::Place;
 use crate::text::shown;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "A project's settings are in config.json in its home folder. Your own, for all projects, are in taskie/CHART.json \
+        in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over the default."
+)]
+pub(crate) struct Args {
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show what this project could run, and allow it
+    #[command(
+        after_help = "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no \
+            effect until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
+            Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage"
+    )]
+    Trust(trust::Args),
+}
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
 /// If the project's own chart is `refused`, for this reason, no chart is named.
 pub(super) fn run(
     chart: &Arc<Chart>,
     refused: Option<&str>,
-    matches: &ArgMatches,
+    args: &Args,
 ) -> Result<ExitCode, CliError> {
+    if let Some(Command::Trust(args)) = &args.command {
+        return trust::run(chart, args);
+    }
     let cwd = place::cwd()?;
     let root = home::project_root(&cwd, &chart.scope.home);
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);
-    warn(root.as_deref().and_then(trust::changed_bases).as_slice());
+    warn(root.as_deref().and_then(trusted::changed_bases).as_slice());
     warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());
-    if matches.get_flag("json") {
+    if args.json {
         let settings: Map<String, Json> = read
             .settings
             .iter()
@@ -65,7 +92,7 @@ pub(super) fn run(
         let held_back = setting.held_back.as_ref().map(|held| {
             let (value, file) = (in_words(&held.value, None), short_path(&held.file));
             let why = held.why.text();
-            format!("; {value} in {file} is held back: {why}: `taskie trust`")
+            format!("; {value} in {file} is held back: {why}: `taskie config trust`")
         });
         let from = origin(setting, short_path) + &held_back.unwrap_or_default();
         let value = in_words(&setting.value, unit(chart, name));

@@ -4,15 +4,15 @@ use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
-use serde_json::Value as Json;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches as _};
+use serde_json::{Number, Value as Json};
 
 use super::error::CliError;
-use super::grammar::{self, options};
+use super::grammar::options::{self, About};
 use super::output::{is_reviewer, refuse_agents, renamed, say, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
-use crate::chart::choice::OWN;
 use crate::chart::model::FieldType;
 use crate::diagnostic::quote::quoted;
 use crate::engine::context::ends_pause;
@@ -28,55 +28,68 @@ use crate::run::perform::{check, foresee, obstacle_at_stop, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
-use crate::scenario::instance::Typist;
+pub(super) use crate::scenario::instance::Typist;
 use crate::text::{capitalized, full_stop};
 use crate::view::finished::finished;
 
-/// Enters a phase.
-pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+/// What `enter` has apart from the options of the chart.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The phase to enter
+    phase: String,
+    /// Check whether the phase can be entered now, and show what that would write
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Enter the phase even if its guard is false (the state must still fit its schema)
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    about: About,
+}
+
+/// Enters a phase; `matches` has the options of the chart.
+pub(crate) fn enter(
+    chart: &Arc<Chart>,
+    args: &Args,
+    matches: &ArgMatches,
+) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    let phase = phase(matches);
-    let is_check = matches.get_flag("check");
-    let absent = match phase == chart.initial {
+    let (phase, is_check) = (&args.phase, args.check);
+    let absent = match *phase == chart.initial {
         false => Absent::Refuse,
         true if is_check => Absent::Assume,
         true => Absent::Make,
     };
-    if chart.phases.contains_key(&phase) {
-        takes(chart, &phase, matches)?;
+    if chart.phases.contains_key(phase) {
+        takes(chart, phase, matches)?;
     }
-    if chart.is_final(&phase) && matches.get_flag("force") {
+    if chart.is_final(phase) && args.force {
         refuse_agents("force the end", &chart.call(&format!("enter {phase} --force")))?;
     }
-    let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), absent)?;
-    let event = Event { fields: typed_at(&place), session, ..entering(chart, matches) };
+    let session = place::session(&args.about.of)?;
+    let place = place::resolve(chart, &args.about, session.as_deref(), absent)?;
+    let event = Event { fields: typed_at(&place), session, ..entering(chart, args, matches) };
     transition(&place, &event, true, is_check)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn phase(matches: &ArgMatches) -> String {
-    let phase = matches.get_one::<String>("phase").cloned();
-    phase.unwrap_or_default()
-}
-
 /// Returns the event of `taskie enter PHASE`, without a session.
-fn entering(chart: &Chart, matches: &ArgMatches) -> Event {
-    let (phase, force) = (phase(matches), matches.get_flag("force"));
-    event(Trigger::Enter { phase, force }, args(chart, matches))
+pub(super) fn entering(chart: &Chart, args: &Args, matches: &ArgMatches) -> Event {
+    let trigger = Trigger::Enter { phase: args.phase.clone(), force: args.force };
+    event(trigger, given_args(chart, matches))
 }
 
 /// Returns the events of a command of the chart, and of those that it raises, without a session. `stdin` reads the options
 /// that come from there.
-fn running(
+pub(super) fn running(
     chart: &Chart,
     name: &str,
     matches: &ArgMatches,
     stdin: impl Fn(&str) -> Result<String, CliError>,
 ) -> Result<Vec<Event>, CliError> {
-    let mut given = args(chart, matches);
+    let mut given = given_args(chart, matches);
     for name in options::args_of(chart, name) {
         if chart.args[name].is_stdin() {
             given.insert(name.to_owned(), Json::from(stdin(name)?));
@@ -94,10 +107,8 @@ fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
 /// Refuses an option that the phase does not use: a user who passes it expects an effect.
 fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
     let used = options::args_of_phase(chart, phase);
-    let Some(name) = chart
-        .args
-        .keys()
-        .find(|name| !used.contains(&name.as_str()) && place::is_given(matches, name))
+    let Some(name) =
+        chart.args.keys().find(|name| !used.contains(&name.as_str()) && is_given(matches, name))
     else {
         return Ok(());
     };
@@ -115,6 +126,12 @@ fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), Cl
     ))
 }
 
+/// Returns whether an option is on the command line. Not every command has it.
+fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.try_contains_id(name).unwrap_or(false)
+        && matches.value_source(name) == Some(ValueSource::CommandLine)
+}
+
 /// Runs a command of the chart, and those that it raises.
 pub(crate) fn run(
     chart: &Arc<Chart>,
@@ -124,14 +141,16 @@ pub(crate) fn run(
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    let session = place::session(matches)?;
+    let about = About::from_arg_matches(matches)
+        .map_err(CliError::because("the options cannot be read"))?;
+    let session = place::session(&about.of)?;
     let absent = match chart.scope.is_per_session() {
         true => Absent::Make,
         false => Absent::Refuse,
     };
-    let place = place::resolve(chart, matches, session.as_deref(), absent)?;
+    let place = place::resolve(chart, &about, session.as_deref(), absent)?;
     let place = match chart.cancels() {
-        Some(cancels) if cancels == name => place::under_review(place, matches, &chart.call(name))?,
+        Some(cancels) if cancels == name => place::under_review(place, &about, &chart.call(name))?,
         _ => place,
     };
     let events = running(chart, name, matches, stdin)?;
@@ -142,7 +161,7 @@ pub(crate) fn run(
     if chart.cancels() == Some(name) {
         under_way::await_end(&place);
     }
-    place::name_choice(&place, matches);
+    place::name_choice(&place, &about);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -152,34 +171,6 @@ fn sequence<'c>(chart: &'c Chart, name: &'c str) -> Vec<&'c str> {
     let raised = raised.flat_map(|command| &command.raise);
     let raised = raised.flat_map(|raised| sequence(chart, raised));
     std::iter::once(name).chain(raised).collect()
-}
-
-/// Returns what reads the command lines of scenarios: `taskie enter …` and the commands of the chart.
-pub(crate) fn typist(chart: &Arc<Chart>) -> Arc<Typist> {
-    let chart = Arc::clone(chart);
-    Arc::new(move |line: &str, stdin: &str| events(&chart, line, stdin))
-}
-
-fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> {
-    let words = shlex::split(line).ok_or("a quote is not closed")?;
-    let matches = grammar::command(chart).try_get_matches_from(words);
-    let matches = matches.map_err(|error| {
-        let why = error.to_string();
-        let why = why.lines().next().unwrap_or_default();
-        why.trim_start_matches("error: ").to_owned()
-    })?;
-    let command = |(name, matches): (&str, &ArgMatches)| {
-        running(chart, name, matches, |_| Ok(stdin.to_owned()))
-            .map_err(|_| format!("`{name}` cannot be run"))
-    };
-    match matches.subcommand() {
-        Some(("enter", matches)) if !matches.get_flag("check") => {
-            Ok(vec![entering(chart, matches)])
-        }
-        Some(("run", matches)) => matches.subcommand().map_or(Ok(Vec::new()), command),
-        Some((name, matches)) if !OWN.contains(&name) => command((name, matches)),
-        _ => Err("a scenario can run only `taskie enter` and the commands of the chart".to_owned()),
-    }
 }
 
 /// Returns all of stdin, unchanged.
@@ -336,12 +327,13 @@ pub(super) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
 }
 
 /// Returns the given options, converted to their types.
-fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
+fn given_args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     let mut args = IndexMap::default();
     for (name, arg) in &chart.args {
         // Not every command has every option.
         let value = match arg.of.kind {
             FieldType::Integer => given::<i64>(matches, name),
+            FieldType::Amount => given::<Number>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),
             FieldType::String | FieldType::List | FieldType::Phase => {
                 given::<String>(matches, name)

@@ -1,13 +1,13 @@
-//! `taskie findings`: lists what reviews found and what became of it. `taskie resolve`: records what the user decides.
+//! `taskie findings`: lists what reviews found and what became of it. `taskie findings accept`: records what the user decides.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
+use crate::cli::grammar::options::Asking;
 use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
 use crate::diagnostic::quote::quoted;
@@ -22,15 +22,36 @@ use crate::view::facts::Facts;
 use crate::view::screen::turn_in_words;
 use crate::view::turn::Waits;
 
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "taskie findings [OPTIONS]\n       taskie findings accept|reject ID --reason WHY"
+)]
+pub(crate) struct Args {
+    /// Decide about a finding; later reviewers will know: accept or reject
+    #[arg(requires = "finding", requires = "reason")]
+    ruling: Option<String>,
+    /// The finding, as `findings` shows it
+    #[arg(value_name = "ID")]
+    finding: Option<String>,
+    /// Why, for the reviewers
+    #[arg(long, value_name = "WHY", requires = "ruling")]
+    reason: Option<String>,
+    #[command(flatten)]
+    asking: Asking,
+}
+
 /// Prints the findings, the open ones first.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let place = place::chosen(chart, matches)?;
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+    if let Some(ruling) = &args.ruling {
+        return resolve(chart, args, ruling);
+    }
+    let place = place::chosen(chart, &args.asking.about)?;
     let snapshot = place.snapshot();
     let mut entries = snapshot.ledger();
     let runs = snapshot.all_runs().into_iter();
     let ran = runs.filter(|run| !run.found.ran.is_empty()).map(|run| (run.file, run.found.ran));
     let ran: IndexMap<String, Vec<Ran>> = ran.collect();
-    if matches.get_flag("json") {
+    if args.asking.json {
         let entries = entries.iter().map(|entry| to_json(&place, entry));
         let entries: Vec<Json> = entries.collect();
         say_json(json!({ "findings": entries, "ran": ran }));
@@ -102,38 +123,39 @@ fn to_json(place: &Place, entry: &LedgerEntry) -> Json {
 }
 
 /// Records a ruling.
-pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+fn resolve(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    refuse_agents("decide", &format!("{} resolve", chart.program()))?;
-    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    if text("why").trim().is_empty() {
+    let program = format!("{} findings", chart.program());
+    refuse_agents("decide", &format!("{program} {ruling}"))?;
+    let Some(word) = chart.findings.rulings.get(ruling) else {
+        let known: Vec<&str> = chart.findings.rulings.keys().map(String::as_str).collect();
+        let message = format!("`{}` is no decision about a finding", shown(ruling));
+        return Err(CliError::with_help(message, format!("expected {}", known.join(" or "))));
+    };
+    let id = args.finding.as_deref().unwrap_or_default();
+    let reason = args.reason.as_deref().unwrap_or_default();
+    if reason.trim().is_empty() {
         let help = "say in a few words why: reviewers read it";
         return Err(CliError::with_help("the reason is empty", help));
     }
-    let place = place::chosen(chart, matches)?;
+    let place = place::chosen(chart, &args.asking.about)?;
     let entries = place.snapshot().ledger();
-    let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
-        let help = format!("`{} findings` lists the findings", chart.program());
-        return Err(CliError::with_help(
-            format!("there is no finding `{}`", shown(text("finding"))),
-            help,
-        ));
+    let Some(entry) = entries.iter().find(|entry| entry.id == id) else {
+        let help = format!("`{program}` lists the findings");
+        return Err(CliError::with_help(format!("there is no finding `{}`", shown(id)), help));
     };
-    let is_it = |entry: &LedgerEntry| entry.id == text("finding");
-    let words = ["finding", "ruling", "why"].map(|name| quoted(text(name)));
-    let call = format!("{} resolve {}", chart.program(), words.join(" "));
-    place::refuse_ambiguous(&place, matches, (text("finding"), &call), |other| {
+    let is_it = |entry: &LedgerEntry| entry.id == id;
+    let call = format!("{program} {ruling} {} --reason {}", quoted(id), quoted(reason));
+    place::refuse_ambiguous(&place, &args.asking.about, (id, &call), |other| {
         other.snapshot().ledger().iter().any(is_it)
     })?;
-    let word = chart.findings.rulings.get(text("ruling"));
-    let word = word.map_or("", String::as_str);
     let by = match page::columns().is_some() {
         true => "in a terminal",
         false => "without a terminal",
     };
-    let said = (word, text("why"), by);
+    let said = (word.as_str(), reason, by);
     let _lock = place.lock().map_err(CliError::because("the ruling cannot be written"))?;
     let instance = (&place.store, &*place.instance.name);
     ledger::rule(chart, (&place.root, &place.dir()), instance, entry, said)
@@ -145,6 +167,6 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCo
     if facts.waits == Waits::User && facts.cycle.is_some() {
         say(&turn_in_words(&facts));
     }
-    place::name_choice(&place, matches);
+    place::name_choice(&place, &args.asking.about);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,8 @@
-//! `taskie list`: lists all instances of a project: where each one is, what its reviews cost, and who drives it.
+//! `taskie status --reviews`: lists all instances of a project: where each one is, what its reviews cost, and who drives it.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
@@ -21,7 +20,7 @@ use crate::view::progress::progress;
 use crate::view::turn::{Turn, Waits};
 
 /// Prints a row for each instance.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(crate) fn run(chart: &Arc<Chart>, is_json: bool) -> Result<ExitCode, CliError> {
     let root = place::root(chart)?;
     let what = format!("the {}s cannot be listed", chart.scope.noun);
     let names = find::names(&root, &chart.scope).map_err(CliError::because(what))?;
@@ -32,7 +31,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Err(why) => tell(&format!("taskie: {why}")),
         }
     }
-    if matches.get_flag("json") {
+    if is_json {
         let list: Vec<Json> = rows.into_iter().map(|(_, json)| json).collect();
         say_json(json!({ "list": list }));
         return Ok(ExitCode::SUCCESS);

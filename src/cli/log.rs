@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::Value as Json;
 
 use super::error::CliError;
-use super::place;
+use super::grammar::options::{About, WhichStop, since, which_stop};
+use super::{place, why};
 use crate::chart::Chart;
 use crate::os::bell::{Bell, PAUSE};
 use crate::page::{Page, STRONG, print, usd, width};
@@ -19,13 +19,42 @@ use crate::view::timeline::entries;
 /// The width of `12:00:00` and the space after it.
 const TIME: usize = 10;
 
-/// Prints the journal of the instance; with `--follow`, also new lines.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let place = place::chosen(chart, matches)?;
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<String>,
+    /// Keep printing new lines until Ctrl-C
+    #[arg(short, long)]
+    follow: bool,
+    /// Explain a stop, rule by rule: 1, the last one [default], 2, … or next
+    #[arg(
+        long, value_name = "STOP", num_args = 0..=1, default_missing_value = "1", value_parser = which_stop,
+        conflicts_with_all = ["since", "follow"]
+    )]
+    why: Option<WhichStop>,
+    /// Print the lines of the journal, one JSON object each, or the explanation
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    about: About,
+}
+
+/// Prints the journal of the instance, or explains a stop.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+    match args.why {
+        Some(stop) => why::run(chart, &args.about, args.json, stop),
+        None => print_lines(chart, args),
+    }
+}
+
+/// Prints the journal; with `--follow`, also new lines.
+fn print_lines(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+    let place = place::chosen(chart, &args.about)?;
     record_killed(&place, KILLED);
-    let since = matches.get_one::<String>("since");
-    let is_json = matches.get_flag("json");
-    let bell = match matches.get_flag("follow") {
+    let since = args.since.as_ref();
+    let is_json = args.json;
+    let bell = match args.follow {
         true => Some(Bell::new().map_err(CliError::because("signals cannot be handled"))?),
         false => None,
     };

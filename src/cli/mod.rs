@@ -1,13 +1,14 @@
 //! The command line. Hooks are dispatched first, without clap; clap handles everything else, with the options that
 //! the chart declares.
 
+mod chart;
 mod check_chart;
 mod completions;
 mod config;
 mod demo;
-mod diagram;
 mod doctor;
-pub(crate) mod enter;
+mod draw;
+mod enter;
 mod error;
 mod findings;
 mod grammar;
@@ -21,11 +22,11 @@ mod report;
 mod review;
 mod reviewed;
 mod schema;
-mod simulate;
 mod stats;
 mod status;
 mod test;
 mod trust;
+pub(crate) mod typist;
 mod validate;
 mod wait;
 mod why;
@@ -34,11 +35,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue};
+use clap::{ArgMatches, FromArgMatches as _};
 
 use crate::chart::Chart;
-use crate::chart::choice::Choice;
+use crate::chart::choice::{Choice, OWN};
 use crate::demo::reviewer;
 use crate::diagnostic::suggest::suggest;
 use crate::hook;
@@ -46,6 +47,7 @@ use crate::os::bond::become_program;
 use crate::process::supervisor;
 use crate::project::home;
 use error::CliError;
+use grammar::{Command, CommandLine};
 use output::{say_styled, tell_error, tell_styled};
 
 /// Runs a command line, whose first word is the program's own name.
@@ -110,16 +112,18 @@ fn as_hook(args: &[OsString]) -> Option<hook::HookCall<'_>> {
 }
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
-    let (name, command) = glance(args);
-    // `trust` is about the project's own chart, and a hook looks for the chart where the event says.
+    let (name, words) = glance(args);
+    let command = words.first().copied();
+    // `config trust` is about the project's own chart, and a hook looks for the chart where the event says. A check reads its
+    // charts itself, because it is meant for charts that cannot be used.
+    let is_check = matches!(words[..], ["check-chart", ..] | ["chart", "check" | "print", ..]);
+    let is_elsewhere =
+        is_check || matches!(words[..], ["hook" | review::NAME, ..] | ["config", "trust", ..]);
     let own = match &name {
-        None if !matches!(command, Some("trust" | "hook" | "check-chart" | review::NAME)) => {
-            trust::own_chart(command)?
-        }
+        None if !is_elsewhere => trust::own_chart(command)?,
         _ => None,
     };
-    // `check-chart` reads its charts itself, because it is meant for charts that cannot be used.
-    let used = name.as_deref().filter(|_| command != Some("check-chart"));
+    let used = name.as_deref().filter(|_| !is_check);
     let choice = match &own {
         Some(path) => Choice::File(path),
         None if command == Some(review::NAME) && name.is_none() => review::choice(),
@@ -157,48 +161,42 @@ fn carry_out(
     name: Option<&str>,
     matches: &ArgMatches,
 ) -> Result<ExitCode, CliError> {
-    match matches.subcommand() {
-        Some(("hook", sub)) => {
-            let text = |id| sub.get_one::<String>(id).map(String::as_str);
-            Ok(hook::run(&hook::HookCall {
-                event: text("event").unwrap_or_default(),
-                chart: name,
-                host: text("host"),
-                timeout: sub.get_one("timeout").copied(),
-            }))
+    let sub = match matches.subcommand() {
+        Some(("run", run)) => {
+            return run
+                .subcommand()
+                .map_or(Ok(ExitCode::SUCCESS), |(name, sub)| enter::run(chart, name, sub));
         }
-        Some(("check-chart", sub)) => check_chart::run(sub),
-        Some((review::NAME, sub)) => Ok(review::run(chart, sub)),
-        Some(("enter", sub)) => enter::enter(chart, sub),
-        Some(("next", sub)) => next::run(chart, sub),
-        Some(("status", sub)) => status::run(chart, sub),
-        Some(("report", sub)) => report::run(chart, sub),
-        Some(("log", sub)) => match sub.get_one("why") {
-            Some(stop) => why::run(chart, sub, *stop),
-            None => log::run(chart, sub),
-        },
-        Some(("stats", sub)) => stats::run(chart, sub),
-        Some(("findings", sub)) => findings::run(chart, sub),
-        Some(("resolve", sub)) => findings::resolve(chart, sub),
-        Some(("list", sub)) => list::run(chart, sub),
-        Some(("validate", sub)) => validate::run(chart, sub),
-        Some(("run", sub)) => match sub.subcommand() {
-            Some((name, sub)) => enter::run(chart, name, sub),
-            None => Ok(ExitCode::SUCCESS),
-        },
-        Some(("doctor", sub)) => doctor::run(choice, chart, refused(name).as_deref(), sub),
-        Some(("diagram", sub)) => diagram::run(chart, sub),
-        Some(("simulate", sub)) => simulate::run(chart, sub),
-        Some(("test", sub)) => test::run(chart, sub),
-        Some(("demo", sub)) => demo::run(choice, chart, sub),
-        Some(("render", sub)) => render::run(choice, chart, sub),
-        Some(("completions", sub)) => Ok(completions::print(chart, sub)),
-        Some(("trust", sub)) => trust::run(chart, sub),
-        Some(("config", sub)) => config::run(chart, refused(name).as_deref(), sub),
-        Some(("schema", sub)) => Ok(schema::print(chart, sub)),
-        // A command of the chart, without `run`.
-        Some((name, sub)) => enter::run(chart, name, sub),
-        None => Ok(ExitCode::SUCCESS),
+        Some((name, sub)) if !OWN.contains(&name) => return enter::run(chart, name, sub),
+        Some((_, sub)) => sub,
+        None => return Ok(ExitCode::SUCCESS),
+    };
+    let line = CommandLine::from_arg_matches(matches)
+        .map_err(CliError::because("the command line cannot be read"))?;
+    let named = line.chart.as_deref();
+    match &line.command {
+        Command::Review(args) => Ok(review::run(chart, args)),
+        Command::Status(args) => status::run(chart, args),
+        Command::Log(args) => log::run(chart, args),
+        Command::Findings(args) => findings::run(chart, args),
+        Command::Report(about) => report::run(chart, about),
+        Command::Config(args) => config::run(chart, refused(name).as_deref(), args),
+        Command::Doctor(args) => doctor::run(choice, chart, refused(name).as_deref(), args),
+        Command::Demo { keep } => demo::run(*keep),
+        Command::Chart(args) => chart::run(chart, named, args, &typist::typist(chart)),
+        Command::CheckChart(args) => check_chart::run(named, args),
+        Command::Render(args) => render::run(chart, args),
+        Command::Schema(args) => Ok(schema::print(chart, args)),
+        Command::Validate(args) => validate::run(chart, args),
+        Command::Completions { shell } => Ok(completions::print(chart, *shell)),
+        Command::Hook { event, host, timeout } => Ok(hook::run(&hook::HookCall {
+            event,
+            chart: name,
+            host: host.as_deref(),
+            timeout: *timeout,
+        })),
+        Command::Enter(args) => enter::enter(chart, args, sub),
+        Command::Next(args) => next::run(chart, args),
     }
 }
 
@@ -224,9 +222,9 @@ fn keep_nearest(error: &mut clap::Error) {
 }
 
 /// Returns what has to be known before clap reads the command line: the value of `--chart`, which determines the other
-/// options, and the command's name.
-fn glance(args: &[OsString]) -> (Option<String>, Option<&str>) {
-    let (mut chart, mut command) = (None, None);
+/// options, and the first two words, which are the command's.
+fn glance(args: &[OsString]) -> (Option<String>, Vec<&str>) {
+    let (mut chart, mut plain) = (None, Vec::new());
     let mut words = args.iter().skip(1);
     while let Some(word) = words.next() {
         let value = match word.to_str() {
@@ -236,11 +234,11 @@ fn glance(args: &[OsString]) -> (Option<String>, Option<&str>) {
                 option.strip_prefix("--chart=").map(str::to_owned)
             }
             name => {
-                command = command.or(Some(name));
+                plain.extend(name.filter(|_| plain.len() < 2));
                 None
             }
         };
         chart = chart.or(value);
     }
-    (chart, command.flatten())
+    (chart, plain)
 }

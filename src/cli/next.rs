@@ -4,11 +4,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::json;
 
 use super::enter::obstacle;
 use super::error::CliError;
+use super::grammar::options::Asking;
 use super::output::{is_reviewer, renamed, say, say_json, say_styled, warn};
 use super::place;
 use crate::chart::Chart;
@@ -27,14 +27,23 @@ use crate::view::facts::Facts;
 use crate::view::finished::finished;
 use crate::view::screen;
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asking: Asking,
+    /// Let the next stop start a reviewer again, after failures, a usage limit or an outage
+    #[arg(long)]
+    retry: bool,
+}
+
 /// Prints the next action.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    let session = place::session(matches)?;
-    let place = place::chosen(chart, matches)?;
-    if matches.get_flag("retry") {
+    let session = place::session(&args.asking.about.of)?;
+    let place = place::chosen(chart, &args.asking.about)?;
+    if args.retry {
         let lifted = postponed::lift(&place.store);
         lifted.map_err(CliError::because("this cannot be recorded"))?;
     }
@@ -50,9 +59,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     warn(performed.warnings.iter().chain(&wrong).chain(&flaw));
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
-        if matches.get_flag("retry")
-            && ReviewLock::is_held(&place.store, &place.instance.name, &place.dir())
-        {
+        if args.retry && ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
             say(&why);
             return Ok(ExitCode::SUCCESS);
         }
@@ -68,7 +75,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let elsewhere = why_elsewhere(&place, asked_by.as_deref()).map(|why| capitalized(&why) + ".");
     let why = elsewhere.or(obstacle.flatten()).unwrap_or(why);
     let why = renamed(chart, &why);
-    if matches.get_flag("json") {
+    if args.asking.json {
         say_json(json!({
             "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": performed.context,
         }));

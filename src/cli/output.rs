@@ -1,15 +1,12 @@
 //! Prints output outside pages. Whatever is printed has its harmful characters escaped here, wherever it comes from.
 
 use std::fmt::Display;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use clap::ArgMatches;
 use serde_json::Value as Json;
 
 use super::error::CliError;
@@ -68,55 +65,6 @@ pub(crate) fn say_json(fields: Json) {
 /// Prints a JSON text, for programs.
 pub(super) fn say_json_text(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{}", shown_json(text));
-}
-
-/// A file that the user has named for a result.
-pub(super) struct Target {
-    path: PathBuf,
-    /// What is there may be overwritten, even through a link.
-    is_forced: bool,
-}
-
-impl Target {
-    /// Returns the file that the option `name` names. It is an error if something is there, unless `--force` is given.
-    pub(super) fn of(matches: &ArgMatches, name: &str) -> Result<Option<Self>, CliError> {
-        let Some(path) = matches.get_one::<PathBuf>(name) else {
-            return Ok(None);
-        };
-        let target = Self { path: path.clone(), is_forced: matches.get_flag("force") };
-        match !target.is_forced && target.path.symlink_metadata().is_ok() {
-            true => Err(target.exists()),
-            false => Ok(Some(target)),
-        }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Writes the file.
-    pub(super) fn write(&self, text: &str) -> Result<(), CliError> {
-        let mut options = OpenOptions::new();
-        match self.is_forced {
-            true => options.create(true).truncate(true),
-            false => options.create_new(true),
-        };
-        let opened = options.write(true).open(&self.path);
-        match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(self.exists()),
-            written => {
-                let what = format!("{} cannot be written", self.path.display());
-                written.map_err(CliError::because(what))
-            }
-        }
-    }
-
-    fn exists(&self) -> CliError {
-        CliError::with_help(
-            format!("{} exists, and was not changed", self.path.display()),
-            "name a new file, or add --force to overwrite this one",
-        )
-    }
 }
 
 /// The exit code for wrong usage, the same as clap's.

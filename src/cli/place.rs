@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::ArgMatches;
-use clap::parser::ValueSource;
-
 use super::error::CliError;
+use super::grammar::options::{About, Session};
 use super::output::{say, warn};
 use crate::chart::choice::of_changes;
 use crate::chart::{Chart, Scope};
@@ -37,25 +35,25 @@ pub(crate) enum Absent {
 }
 
 /// Returns the instance that the command line names, else the most recently modified one. It must exist.
-pub(super) fn chosen(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Place, CliError> {
-    let session = session(matches)?;
-    resolve(chart, matches, session.as_deref(), Absent::Refuse)
+pub(super) fn chosen(chart: &Arc<Chart>, about: &About) -> Result<Place, CliError> {
+    let session = session(&about.of)?;
+    resolve(chart, about, session.as_deref(), Absent::Refuse)
 }
 
 /// Returns the instance that `--NOUN` names, else the most recently modified one.
 pub(crate) fn resolve(
     chart: &Arc<Chart>,
-    matches: &ArgMatches,
+    about: &About,
     session: Option<&str>,
     absent: Absent,
 ) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
     let start = || start(chart);
-    let named = match matches.try_get_one::<String>("instance") {
+    let named = match &about.instance {
         _ if scope.is_per_session() => Some(of_session(chart, session)?),
-        Ok(Some(name)) => Some(named(chart, name)?),
-        _ => None,
+        Some(name) => Some(named(chart, name)?),
+        None => None,
     };
     let cwd = cwd()?;
     let root = match home::project_root(&cwd, &scope.home) {
@@ -86,7 +84,7 @@ pub(crate) fn resolve(
             let message = format!("there is no {noun} `{}`", instance.name);
             let known = || match names.is_empty() {
                 true => start(),
-                false => format!("`{} list` shows what there is", chart.program()),
+                false => format!("`{} status --all` shows what there is", chart.program()),
             };
             return Err(CliError::with_help(message, close.unwrap_or_else(known)));
         }
@@ -125,17 +123,6 @@ fn changes_instead() -> String {
     here().unwrap_or_default()
 }
 
-/// Returns true if the command line names the instance. What the environment says of a session does not count.
-pub(super) fn is_named(matches: &ArgMatches) -> bool {
-    ["instance", "session"].into_iter().any(|name| is_given(matches, name))
-}
-
-/// Returns true if an option is on the command line. Not every command has it.
-pub(super) fn is_given(matches: &ArgMatches, name: &str) -> bool {
-    matches.try_contains_id(name).unwrap_or(false)
-        && matches.value_source(name) == Some(ValueSource::CommandLine)
-}
-
 /// Returns the working directory.
 pub(super) fn cwd() -> Result<PathBuf, CliError> {
     std::env::current_dir().map_err(CliError::because("the working directory cannot be read"))
@@ -149,7 +136,7 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
             noun => format!("each session has its own {noun}, but the session is unknown"),
         };
         let help = format!(
-            "pass --session ID: `{} list` shows what there is; in a command of Claude Code: --session \
+            "pass --session ID: `{} status --all` shows what there is; in a command of Claude Code: --session \
              \"${{CLAUDE_SESSION_ID}}\"",
             chart.program()
         );
@@ -198,14 +185,14 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
 /// instances that were skipped.
 pub(crate) fn find(
     chart: &Arc<Chart>,
-    matches: &ArgMatches,
+    about: &About,
     session: Option<&str>,
 ) -> Result<(Option<Place>, Vec<String>), CliError> {
     if chart.scope.is_per_session() && session.is_none() {
         return Ok((None, Vec::new()));
     }
-    if chart.scope.is_per_session() || matches.contains_id("instance") {
-        return resolve(chart, matches, session, Absent::Refuse)
+    if chart.scope.is_per_session() || about.instance.is_some() {
+        return resolve(chart, about, session, Absent::Refuse)
             .map(|place| (Some(place), Vec::new()));
     }
     let Some(root) = home::project_root(&cwd()?, &chart.scope.home) else {
@@ -300,12 +287,12 @@ fn parts(root: &Path, scope: &Scope) -> Vec<String> {
 /// Refuses what a command is about if it is in another change of the branch, too, and none is named. `call` is the command.
 pub(super) fn refuse_ambiguous(
     place: &Place,
-    matches: &ArgMatches,
+    about: &About,
     (id, call): (&str, &str),
     has: impl Fn(&Place) -> bool,
 ) -> Result<(), CliError> {
     let scope = &place.chart.scope;
-    if scope.since.is_none() || is_given(matches, "instance") {
+    if scope.since.is_none() || about.instance.is_some() {
         return Ok(());
     }
     let others = parts(&place.root, scope).into_iter();
@@ -329,15 +316,11 @@ pub(super) fn refuse_ambiguous(
 
 /// Returns `place`, which a command is about that ends a review; if no review of it is running and none is named, the only
 /// place where one is. `call` is the command.
-pub(super) fn under_review(
-    place: Place,
-    matches: &ArgMatches,
-    call: &str,
-) -> Result<Place, CliError> {
+pub(super) fn under_review(place: Place, about: &About, call: &str) -> Result<Place, CliError> {
     let (chart, scope) = (&place.chart, &place.chart.scope);
     let is_running =
         |place: &Place| ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
-    if scope.is_per_session() || is_given(matches, "instance") || is_running(&place) {
+    if scope.is_per_session() || about.instance.is_some() || is_running(&place) {
         return Ok(place);
     }
     let names = find::names(&place.root, scope).unwrap_or_default();
@@ -370,10 +353,10 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
 }
 
 /// Names the instance that a command has changed, if it had to choose among several.
-pub(super) fn name_choice(place: &Place, matches: &ArgMatches) {
+pub(super) fn name_choice(place: &Place, about: &About) {
     let scope = &place.chart.scope;
     if !scope.is_per_session()
-        && !is_given(matches, "instance")
+        && !about.instance.is_some()
         && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1)
     {
         say(&format!("{}: {}", scope.noun, place.instance.name));
@@ -381,9 +364,9 @@ pub(super) fn name_choice(place: &Place, matches: &ArgMatches) {
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.
-pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
+pub(crate) fn session(of: &Session) -> Result<Option<String>, CliError> {
     // A host that does not know the name in `--session "${CLAUDE_SESSION_ID}"` leaves it to the shell, and it is empty.
-    let given = matches.get_one::<String>("session").cloned();
+    let given = of.session.clone();
     let first = || hosts::sessions().into_iter().next();
     let Some(session) = given.filter(|id| !id.is_empty()).or_else(first) else {
         return Ok(None);

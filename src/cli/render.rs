@@ -1,29 +1,25 @@
 //! `taskie render`: previews what the hook sends. Stdout contains only the text; notes about it go to stderr.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
+use clap::ArgGroup;
 use miette::MietteDiagnostic;
 use serde_json::json;
 
 use super::error::{CliError, FIX};
+use super::grammar::options::About;
 use super::output::{tell, warn};
 use super::place;
 use crate::chart::Chart;
-use crate::chart::choice::Choice;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation, Step};
 use crate::hook::why_elsewhere;
-use crate::page::{self, Page};
-use crate::preview::assumptions::{Assumptions, STOP};
-use crate::preview::error::RenderError;
-use crate::preview::scene::{Scene, next, template, templates};
-use crate::project::state_file::{self, Reading};
+use crate::page;
+use crate::preview::{RenderError, Scene, next, template};
+use crate::project::state_file::Reading;
 use crate::run::asked;
-use crate::run::change;
 use crate::run::coming;
 use crate::run::perform::foreseen_news;
 use crate::run::place::Place;
@@ -47,28 +43,29 @@ impl From<RenderError> for CliError {
     }
 }
 
+#[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("what").args(["template", "next"]).required(true)))]
+pub(crate) struct Args {
+    /// Show this template, filled in
+    template: Option<String>,
+    /// Show what the Stop hook would send now; runs nothing, writes nothing
+    #[arg(long)]
+    next: bool,
+    #[command(flatten)]
+    about: About,
+}
+
 /// Prints the requested preview.
-pub(crate) fn run(
-    choice: &Choice<'_>,
-    chart: &Arc<Chart>,
-    matches: &ArgMatches,
-) -> Result<ExitCode, CliError> {
-    if matches.get_flag("list") {
-        list(chart, &choice.text().unwrap_or_default());
-        return Ok(ExitCode::SUCCESS);
-    }
-    let pairs = matches.get_many::<(String, String)>("set");
-    let assumed = Assumptions::read(chart, pairs.into_iter().flatten())?;
-    let session = place::session(matches)?;
-    let wanted = matches.get_one::<String>("template");
-    let (place, warnings) = place::find(chart, matches, session.as_deref())?;
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+    let session = place::session(&args.about.of)?;
+    let wanted = args.template.as_ref();
+    let (place, warnings) = place::find(chart, &args.about, session.as_deref())?;
     let place = match place {
         Some(place) => place,
-        None if wanted.is_none() => place::chosen(chart, matches)?,
+        None if wanted.is_none() => place::chosen(chart, &args.about)?,
         None => not_started(chart)?,
     };
-    let snapshot = Arc::new(snapshot(chart, &place, matches)?.with_fields(&assumed.fields));
-    let cwd = std::env::current_dir().unwrap_or_default();
+    let snapshot = Arc::new(Snapshot::take(&place, place.state()));
     let driver = driver::of(&place.store, &place.instance.name);
     let driver = driver.into_iter().next();
     // In a terminal, the stop of the session that drives the instance is meant.
@@ -76,14 +73,11 @@ pub(crate) fn run(
     if let Some(why) = why_elsewhere(&place, session.as_deref()).filter(|_| wanted.is_none()) {
         return Err(CliError::new(why));
     }
-    let mut seen = json!({
-        "bare": driver::is_bare(&place.store),
-        "sandboxed": asked::was_sandboxed(&place, session.as_deref()),
-    });
-    change::see(&place, &mut seen);
-    let event = assumed.stop(&cwd.display().to_string(), session.as_deref(), seen);
+    let mut event = asked::seeing_stop(&place, session.as_deref());
+    event.fields["cwd"] = json!(std::env::current_dir().unwrap_or_default());
+    event.fields["sandboxed"] = asked::was_sandboxed(&place, session.as_deref()).into();
     let snapshot = coming::at_stop(&place, snapshot, &event);
-    let scene = Scene { chart, world: snapshot.as_world(), event, assumed: &assumed };
+    let scene = Scene { chart, world: snapshot.as_world(), event };
     let Some(name) = wanted else {
         if driver.is_none() && !chart.scope.is_per_session() {
             tell(&format!(
@@ -97,7 +91,7 @@ pub(crate) fn run(
     if let Reading::Broken(why) = &snapshot.state {
         return Err(CliError::with_help(
             format!("{}: {why}", place::state_file(&place).display()),
-            "fix the file, or use another one with --state FILE",
+            FIX,
         ));
     }
     let text = template(&scene, name)?;
@@ -114,9 +108,7 @@ fn show_next(
     warnings: Vec<String>,
 ) -> Result<(), RenderError> {
     let chart = scene.chart;
-    let mut stop = scene.event.clone();
-    asked::limit(&mut stop.fields);
-    let mut decision = match or_called(&stop, next(place, scene)?) {
+    let mut decision = match or_called(&scene.event, next(place, scene)?) {
         Step::Invoke(invocation) => {
             warn(snapshot.warnings().iter().chain(&warnings));
             tell(&command(place, &invocation));
@@ -130,7 +122,7 @@ fn show_next(
     let rule = decision.fired.last();
     let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));
     let reply = decision
-        .into_reply(STOP, chart.quiet)
+        .into_reply("Stop", chart.quiet)
         .with_warnings(snapshot.warnings())
         .with_warnings(warnings);
     let say = |what: &str| tell(&format!("taskie: the next stop is {what}"));
@@ -204,29 +196,4 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     let root = std::env::current_dir().unwrap_or_default();
     let instance = place::named(chart, &name)?;
     Ok(Place::new(Arc::clone(chart), root, instance))
-}
-
-/// Returns a snapshot of the instance, with the state of `--state` if it is given.
-fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
-    let Some(file) = matches.get_one::<String>("state") else {
-        let state = place.state();
-        return Ok(Snapshot::take(place, state));
-    };
-    let bytes = std::fs::read(Path::new(file))
-        .map_err(CliError::because(format!("{file} cannot be read")))?;
-    let state = state_file::validate(chart, &bytes);
-    if let Reading::Broken(why) = &state {
-        return Err(CliError::with_help(format!("{file}: {why}"), FIX));
-    }
-    Ok(Snapshot::with_state(place, state, Path::new(file)))
-}
-
-/// Prints the chart's templates and the names that each one uses.
-fn list(chart: &Chart, toml: &str) {
-    let templates = templates(chart, toml);
-    let mut page = Page::labeled(templates.iter().map(|(name, _)| name.as_str()));
-    for (name, needs) in &templates {
-        page.styled_row(page::PLAIN, name, &page::paint_words(page::FAINT, &needs.join(", ")));
-    }
-    page.print();
 }

@@ -3,9 +3,8 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
-
 use super::error::CliError;
+use super::grammar::options::About;
 use super::place;
 use crate::chart::Chart;
 use crate::page::print;
@@ -13,9 +12,9 @@ use crate::view::facts::Facts;
 use crate::view::pull_request::pull_request;
 
 /// Prints the text.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let place = place::chosen(chart, matches)?;
+pub(crate) fn run(chart: &Arc<Chart>, about: &About) -> Result<ExitCode, CliError> {
+    let session = place::session(&about.of)?;
+    let place = place::chosen(chart, about)?;
     let facts = Facts::gather(&place, session.as_deref());
     print([pull_request(&place, &facts, &place.snapshot().ledger())]);
     Ok(ExitCode::SUCCESS)

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
-use serde_json::{Value as Json, json};
+use clap::builder::{ArgPredicate, NonEmptyStringValueParser};
+use clap::{ArgGroup, ValueEnum, value_parser};
+use serde_json::{Number, Value as Json, json};
 
 use super::error::CliError;
+use super::grammar::options::{Session, amount, words};
 use super::output::{
     OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
 };
@@ -39,8 +41,71 @@ use crate::text::{capitalized, shown};
 /// The name of the command.
 pub(super) const NAME: &str = wait::COMMAND;
 
-/// The values of `--format`.
-pub(super) const FORMATS: [&str; 4] = ["human", "json", "sarif", "github"];
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Human,
+    Json,
+    Sarif,
+    Github,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    group(ArgGroup::new("stops").args(["at_stop", "wait", "role"])),
+    after_help = "Reviews what is not committed; if nothing is, what the branch has changed since it left the default branch. \
+        Needs git. The settings are those of `taskie`.\n\
+        Exit codes: 0 clean, 1 findings or a gate that failed, 2 wrong usage or nothing to compare with, 3 not reviewed, \
+        4 not over yet (--wait)"
+)]
+pub(crate) struct Args {
+    /// Review only these files and folders
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    /// Compare with the commit at which HEAD left REV
+    #[arg(long, value_name = "REV")]
+    base: Option<String>,
+    /// Who reviews, as in the setting `models`
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    model: Option<String>,
+    /// What the review may cost, in US dollars
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = amount)]
+    max_cost: Option<Number>,
+    /// What the reviewer may do [default: the setting; in CI: restricted]
+    #[arg(long, value_name = "RIGHTS", value_parser = words(["bypass", "restricted"]))]
+    permissions: Option<String>,
+    /// Print the findings in this format
+    #[arg(
+        long,
+        default_value = "human",
+        default_value_if("json", ArgPredicate::IsPresent, "json")
+    )]
+    format: Format,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Print what the reviewer would be asked, and start nothing
+    #[arg(long)]
+    print_prompt: bool,
+    /// Review it whenever the agent of this session stops, until it is clean
+    #[arg(long, conflicts_with_all = OF_THIS_REVIEW)]
+    at_stop: bool,
+    /// Start the review, or wait for the one that runs, and answer within this time
+    #[arg(
+        long, value_name = "SECONDS", value_parser = value_parser!(u64).range(1..=600),
+        conflicts_with_all = OF_THIS_REVIEW
+    )]
+    wait: Option<u64>,
+    /// What this process does for one that waits
+    #[arg(long, hide = true, value_parser = words(wait::ROLES))]
+    role: Option<String>,
+    #[command(flatten)]
+    of: Session,
+}
+
+/// The options of a review that runs while this command does.
+const OF_THIS_REVIEW: [&str; 8] =
+    ["paths", "base", "model", "max_cost", "permissions", "format", "json", "print_prompt"];
 
 /// This variable is set where nobody watches.
 const CI: &str = "CI";
@@ -86,21 +151,20 @@ impl From<Stuck> for Refused {
 }
 
 /// Reviews the change, and prints what was found. The exit code is that of the page about this command.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> ExitCode {
     supervisor::remember_host();
     if is_reviewer() {
         return ExitCode::SUCCESS;
     }
-    let role = matches.get_one::<String>("role");
-    let reviewed = match (matches.get_one::<u64>("wait"), role) {
-        _ if matches.get_flag("at-stop") => at_stop(chart, matches),
+    let reviewed = match (args.wait, &args.role) {
+        _ if args.at_stop => at_stop(chart, &args.of),
         (Some(seconds), _) => {
-            stood_in(chart, matches, |place, session| wait::wait(place, session, *seconds))
+            stood_in(chart, &args.of, |place, session| wait::wait(place, session, seconds))
         }
         (None, Some(role)) => {
-            stood_in(chart, matches, |place, session| wait::act(role, place, session))
+            stood_in(chart, &args.of, |place, session| wait::act(role, place, session))
         }
-        (None, None) => review(chart, matches),
+        (None, None) => review(chart, args),
     };
     let (error, code) = match reviewed {
         Ok(code) => return ExitCode::from(code),
@@ -112,22 +176,18 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> ExitCode {
         }
     };
     tell_error(&error);
-    match format_of(matches) {
-        "human" => {}
-        format => reviewed::print_refused(chart, format, &error.in_words()),
+    match args.format {
+        Format::Human => {}
+        Format::Json => reviewed::print_refused(chart, "json", &error.in_words()),
+        Format::Sarif => reviewed::print_refused(chart, "sarif", &error.in_words()),
+        Format::Github => reviewed::print_refused(chart, "github", &error.in_words()),
     }
     ExitCode::from(code)
 }
 
-/// Returns the form of the output; `--json` is one of them.
-fn format_of(matches: &ArgMatches) -> &str {
-    let given = matches.get_one::<String>("format");
-    given.map_or("human", String::as_str)
-}
-
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
-fn at_stop(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
-    let session = place::session(matches)?.ok_or_else(unknown_session)?;
+fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<u8, Refused> {
+    let session = place::session(of)?.ok_or_else(unknown_session)?;
     let mut place = here(chart, &[])?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
@@ -168,11 +228,11 @@ fn unknown_session() -> CliError {
 /// session that is unknown.
 fn stood_in(
     chart: &Arc<Chart>,
-    matches: &ArgMatches,
+    of: &Session,
     act: impl FnOnce(&Place, Option<&str>) -> Result<u8, CliError>,
 ) -> Result<u8, Refused> {
-    let session = place::session(matches)?;
-    if session.is_none() && place::is_given(matches, "session") {
+    let session = place::session(of)?;
+    if session.is_none() && of.session.is_some() {
         // It would be about the branch, and not about what the session does.
         return Err(unknown_session().into());
     }
@@ -185,10 +245,9 @@ fn stood_in(
     .map_err(Refused::Failed)
 }
 
-fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
-    let given = matches.get_many("paths").into_iter().flatten().cloned();
-    let mut place = here(chart, &given.collect::<Vec<_>>())?;
-    let is_preview = matches.get_flag("print-prompt");
+fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
+    let mut place = here(chart, &args.paths)?;
+    let is_preview = args.print_prompt;
     // What the other one compares with must stay as it is. A preview only reads it.
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
         return Err(Refused::Failed(CliError::new(running)));
@@ -199,7 +258,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
         Some(known) => begins()?.is_none().then_some(known),
         None => None,
     };
-    let given = matches.get_one::<String>("base");
+    let given = args.base.as_ref();
     // Nobody but the user changes what the reviews of a session are about.
     let is_fixed = !driver::of(&place.store, &place.instance.name).is_empty();
     let base = match (given, &known) {
@@ -226,8 +285,7 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
             )]);
         }
     }
-    let event = event(&place, &change, matches);
-    let format = format_of(matches);
+    let event = event(&place, &change, args);
     if is_preview {
         let step = foreseen(&place, &event)?;
         change::release(&place);
@@ -272,11 +330,11 @@ fn review(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<u8, Refused> {
     });
     let is_outdated = now.is_some_and(|now| now.files.iter().any(Changed::is_readable));
     let result = ReviewReport::of(&place, &change, &performed, is_outdated);
-    match format {
-        "json" => say_json(result.json()),
-        "sarif" => say_json_text(&code_host::pretty(&result.sarif())),
-        "github" => result.annotations().iter().for_each(|line| say(line)),
-        _ => result.print(),
+    match args.format {
+        Format::Json => say_json(result.json()),
+        Format::Sarif => say_json_text(&code_host::pretty(&result.sarif())),
+        Format::Github => result.annotations().iter().for_each(|line| say(line)),
+        Format::Human => result.print(),
     }
     let code = result.code;
     if let Some(debt) = performed.debt {
@@ -302,20 +360,19 @@ fn is_ci() -> bool {
 }
 
 /// Returns the stop about which the chart is asked.
-fn event(place: &Place, change: &Change, matches: &ArgMatches) -> Event {
+fn event(place: &Place, change: &Change, args: &Args) -> Event {
     let mut fields = asked::typed();
-    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
     change::describe(place, &mut fields, change);
-    let permissions = match text("permissions") {
-        given if given.is_empty() && is_ci() => "restricted".to_owned(),
-        given => given,
+    let permissions = match &args.permissions {
+        None if is_ci() => "restricted",
+        given => given.as_deref().unwrap_or_default(),
     };
     for (name, value) in [
         // No hook's time ends this.
         ("longest_review", Json::Null),
-        ("model", json!(text("model"))),
+        ("model", json!(args.model.as_deref().unwrap_or_default())),
         ("permissions", json!(permissions)),
-        ("max_cost", json!(matches.get_one::<i64>("max-cost"))),
+        ("max_cost", json!(args.max_cost)),
     ] {
         fields[name] = value;
     }

@@ -2,18 +2,33 @@
 
 use std::process::ExitCode;
 
-use clap::ArgMatches;
+use clap::ValueEnum;
 
 use super::output::say_json_text;
 use crate::chart::Chart;
 use crate::chart::schema;
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    /// A chart file
+    Statechart,
+    /// The chart's state.json
+    State,
+    /// The chart's config.json
+    Config,
+}
+
 /// Prints a schema.
-pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
-    let schema = match matches.get_one::<String>("of").map(String::as_str) {
-        Some("statechart") => schema::statechart::for_editors(),
-        Some("config") => schema::state::of_config(chart),
-        _ => schema::state::of(chart),
+pub(crate) fn print(chart: &Chart, args: &Args) -> ExitCode {
+    let schema = match args.what {
+        What::Statechart => schema::statechart::for_editors(),
+        What::State => schema::state::of(chart),
+        What::Config => schema::state::of_config(chart),
     };
     // Values of our own making always have a JSON text.
     say_json_text(&serde_json::to_string_pretty(&schema).unwrap_or_default());

@@ -1,9 +1,8 @@
-//! `taskie stats`: sums up the reviews of a project: verdicts, time and cost.
+//! `taskie status --cost`: sums up the reviews of a project: verdicts, time and cost.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::json;
 
 use super::error::CliError;
@@ -17,10 +16,13 @@ use crate::text::shown;
 use crate::view::figures::{Gates, Totals, Waited, counts, rounds, rows};
 
 /// Prints the figures.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(crate) fn run(
+    chart: &Arc<Chart>,
+    only: Option<&str>,
+    is_json: bool,
+) -> Result<ExitCode, CliError> {
     let root = place::root(chart)?;
     let store = Store::of(&root, &chart.scope.home);
-    let only = matches.get_one::<String>("instance");
     let (mut reviews, mut gates) = (Vec::new(), Gates::default());
     let mut waited = Waited::default();
     for line in journal::read_all(&store) {
@@ -37,7 +39,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     reviews.retain(|review| counts(&review.run));
     let Totals { all, cycles, reviewers } = Totals::of(chart, &reviews);
     let rounds = rounds(chart, &reviews);
-    if matches.get_flag("json") {
+    if is_json {
         say_json(json!({
             "all": all, "cycles": cycles, "reviewers": reviewers, "rounds_until_clean": rounds, "gates": gates,
             "waited_for_user": waited,

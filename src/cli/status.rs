@@ -5,11 +5,10 @@ use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use clap::ArgMatches;
-
 use super::error::CliError;
+use super::grammar::options::{About, Asking};
 use super::output::{say, say_json};
-use super::place;
+use super::{list, place, stats};
 use crate::chart::Chart;
 use crate::files::json;
 use crate::host::events::session_of;
@@ -26,25 +25,54 @@ const MOST: u64 = 1024 * 1024;
 /// How long it may take to say it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` \
+    is what the file itself states; `?` means unknown.\ndocs/commands.md describes the JSON."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asking: Asking,
+    /// List all plans or changes: progress, reviews, cost, driver
+    #[arg(long, group = "what")]
+    all: bool,
+    /// Sum up the reviews: verdicts, time and cost
+    #[arg(long, group = "what")]
+    cost: bool,
+    /// Show all reviews, not only the last ones
+    #[arg(long, group = "what")]
+    reviews: bool,
+    /// Print one short line for a status line; the session can come as JSON on stdin
+    #[arg(long, group = "what", conflicts_with = "json")]
+    line: bool,
+}
+
 /// Prints the situation of the instance.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    if matches.get_flag("line") {
-        return line(chart, matches);
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+    let Asking { json, about } = &args.asking;
+    if args.line {
+        return line(chart, about);
     }
-    let session = place::session(matches)?;
-    let place = place::chosen(chart, matches)?;
+    if args.all {
+        return list::run(chart, *json);
+    }
+    if args.cost {
+        return stats::run(chart, about.instance.as_deref(), *json);
+    }
+    let session = place::session(&about.of)?;
+    let place = place::chosen(chart, about)?;
     let facts = Facts::gather(&place, session.as_deref());
-    if matches.get_flag("json") {
+    if *json {
         say_json(screen::json(&facts));
         return Ok(ExitCode::SUCCESS);
     }
     // A reader that is gone is not an error.
-    page::print(screen::lines(&facts, matches.get_flag("all")));
+    page::print(screen::lines(&facts, args.reviews));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints one line about the instance of the session that a host describes on stdin, or nothing.
-fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+fn line(chart: &Arc<Chart>, about: &About) -> Result<ExitCode, CliError> {
     let host = json::parse(&described()).unwrap_or_default();
     if let Some(cwd) = host["cwd"].as_str() {
         // Else it is the directory in which the host has started this.
@@ -52,7 +80,7 @@ fn line(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> 
     }
     let place = match session_of(&host).ok().flatten() {
         Some(session) => of_session(chart, session),
-        None => place::chosen(chart, matches).ok(),
+        None => place::chosen(chart, about).ok(),
     };
     // What a session has claimed may be gone.
     if let Some(place) = place.filter(|place| place.dir().is_dir()) {

@@ -1,13 +1,12 @@
-//! `taskie test FILE…`: plays scenarios in memory, and says what differs from their expectations.
+//! `taskie chart test FILE…`: plays scenarios in memory, and says what differs from their expectations.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::json;
 
-use super::enter;
+use super::enter::Typist;
 use super::error::CliError;
 use super::output::{exit, say_json};
 use crate::chart::Chart;
@@ -18,25 +17,41 @@ use crate::scenario::instance::PlayedInstance;
 use crate::scenario::player::Player;
 use crate::scenario::script::Script;
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Scenario files
+    #[arg(required = true)]
+    file: Vec<PathBuf>,
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+}
+
 /// Plays the scenarios that the command line names.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
+pub(crate) fn run(
+    chart: &Arc<Chart>,
+    args: &Args,
+    typist: &Arc<Typist>,
+) -> Result<ExitCode, CliError> {
+    let files = &args.file;
     let mut coverage = Coverage::default();
     let mut page = Page::new(page::width(), "failed  ".len());
     let mut results = Vec::new();
     let mut failed = 0_usize;
-    for file in &files {
+    for file in files {
         let name = file.display().to_string();
-        let flaw = match play(chart, file, &mut coverage) {
+        let flaw = match play(chart, typist, file, &mut coverage) {
             Ok(steps) => {
                 let steps = page::counted(steps, "step");
                 page.styled_row(GOOD, "ok", &format!("{name}  {steps}"));
                 None
             }
-            Err((failure, shown)) => {
+            Err(failure) => {
                 failed += 1;
                 page.styled_row(BAD, "failed", &paint_words(PLAIN, &format!("{name}: {failure}")));
-                shown.into_iter().for_each(|line| page.line(line));
+                if let Failure::Unexpected { details, .. } = &failure {
+                    page.row("", details);
+                }
                 Some(failure.to_string())
             }
         };
@@ -44,7 +59,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let missing = coverage.missing(chart);
     let code = exit(failed == 0);
-    if matches.get_flag("json") {
+    if args.json {
         let all = Coverage::all(chart).len();
         say_json(json!({
             "chart": chart.id, "scenarios": results,
@@ -79,23 +94,20 @@ fn uncovered(chart: &Chart, places: &[String]) -> Page {
     page
 }
 
-/// Plays one scenario, and returns how many steps it has. The error comes with the output of the step that failed.
+/// Plays one scenario, and returns how many steps it has.
 fn play(
     chart: &Arc<Chart>,
+    typist: &Arc<Typist>,
     file: &Path,
     coverage: &mut Coverage,
-) -> Result<usize, (Failure, Vec<String>)> {
-    let unshown = |failure| (failure, Vec::new());
+) -> Result<usize, Failure> {
     let text = std::fs::read_to_string(file);
-    let text = text.map_err(|error| unshown(Failure::Script(error.to_string())))?;
-    let script = Script::parse(&text).map_err(unshown)?;
-    let instance = PlayedInstance::of(chart, enter::typist(chart), &script).map_err(unshown)?;
+    let text = text.map_err(|error| Failure::Script(error.to_string()))?;
+    let script = Script::parse(&text)?;
+    let instance = PlayedInstance::of(chart, Arc::clone(typist), &script)?;
     let mut player = Player::new(chart, instance);
-    let mut shown: Vec<String> = Vec::new();
-    let played = player.play(&script, |player| {
+    player.play(&script, |player, _, _| {
         player.decided.iter().for_each(|decided| coverage.add(decided));
-        shown = player.page.take_lines();
-    });
-    played.map_err(|failure| (failure, shown))?;
+    })?;
     Ok(script.steps.len())
 }

@@ -1,11 +1,9 @@
-//! `taskie trust`: shows what this project could run, and stores the user's consent.
+//! `taskie config trust`: shows what this project could run, and stores the user's consent.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-
-use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{is_reviewer, refuse_agents, say, tell};
@@ -18,8 +16,18 @@ use crate::project::settings;
 use crate::project::trust::{self, OwnChart, Part, TrustedPart};
 use crate::text::{shown, shown_lines};
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Allow it without asking
+    #[arg(long)]
+    yes: bool,
+    /// Withdraw your consent
+    #[arg(long, conflicts_with = "yes")]
+    revoke: bool,
+}
+
 /// Asks the user about everything in the project that needs trust.
-pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -30,7 +38,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say(&format!("Nothing needs trust: {none}."));
         return Ok(ExitCode::SUCCESS);
     };
-    if matches.get_flag("revoke") {
+    if args.revoke {
         let was = trust::forget(&root).map_err(CliError::new)?;
         say(match was {
             true => "Nothing in this project is trusted anymore.",
@@ -64,7 +72,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     let is_all_trusted = lists.iter().all(is_trusted);
     if !is_all_trusted {
-        refuse_agents("agree", "taskie trust")?;
+        refuse_agents("agree", "taskie config trust")?;
     }
     for part in asked.iter().flat_map(|(_, list)| list) {
         show(part);
@@ -73,7 +81,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
     }
-    if !matches.get_flag("yes") && !agrees()? {
+    if !args.yes && !agrees()? {
         say("Nothing was changed.");
         return Ok(ExitCode::FAILURE);
     }
@@ -94,7 +102,7 @@ fn agrees() -> Result<bool, CliError> {
     if !stdin.is_terminal() {
         return Err(CliError::with_help(
             "there is nobody to ask: stdin is not a terminal",
-            "run `taskie trust` in a terminal, or `taskie trust --yes` after you have read the text above",
+            "run `taskie config trust` in a terminal, or `taskie config trust --yes` after you have read the text above",
         ));
     }
     eprint_question();

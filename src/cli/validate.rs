@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
+use super::grammar::options::Asking;
 use super::output::{exit, say, say_json};
 use super::place;
 use crate::chart::Chart;
@@ -14,8 +14,8 @@ use crate::project::state_file::{self, Reading};
 use crate::text::full_stop;
 
 /// Prints one line per finding.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let place = place::chosen(chart, matches)?;
+pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<ExitCode, CliError> {
+    let place = place::chosen(chart, &args.about)?;
     let snapshot = place.snapshot();
     let view = snapshot.view();
     let mut findings = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
     }
     let code = exit(findings.is_empty() && !is_unusable);
-    if matches.get_flag("json") {
+    if args.json {
         let mut object = Map::new();
         object.insert(chart.scope.noun.clone(), json!(place.instance.name));
         object.insert("directory".to_owned(), json!(place.instance.dir));

@@ -3,12 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::grammar::options::WhichStop;
+use crate::cli::grammar::options::{About, WhichStop};
 use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
@@ -30,16 +29,17 @@ use crate::view::turn::ANY;
 /// Explains a stop in the journal, or the next stop.
 pub(crate) fn run(
     chart: &Arc<Chart>,
-    matches: &ArgMatches,
+    about: &About,
+    is_json: bool,
     stop: WhichStop,
 ) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let place = place::chosen(chart, matches)?;
+    let session = place::session(&about.of)?;
+    let place = place::chosen(chart, about)?;
     let stop = match stop {
         WhichStop::Next => coming(&place, session.as_deref())?,
         WhichStop::FromEnd(n) => recorded(&place, n)?,
     };
-    if matches.get_flag("json") {
+    if is_json {
         say_json(stop.to_json(chart));
     } else {
         stop.page(chart, width()).print();

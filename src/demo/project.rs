@@ -16,7 +16,7 @@ use crate::chart::choice::{CHARTS, Embedded};
 use crate::host::hosts::PLUGIN;
 use crate::project::state_file;
 use crate::scenario::failure::{Failure, at, io};
-use crate::scenario::script::{Expected, ScenarioStep, Script};
+use crate::scenario::script::{Expected, ScenarioStep, Script, ScriptedChange};
 use crate::scenario::stage::{ScriptedAnswer, Stage, State};
 use crate::store::Store;
 use crate::store::journal::{self, DecisionLine, Line};
@@ -106,15 +106,42 @@ impl Project {
         }
     }
 
-    /// Returns the names of the files in the instance's directory, without hidden ones, sorted.
-    pub(super) fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .filter(|name| !name.starts_with('.'))
-            .collect();
-        names.sort();
-        names
+    /// Makes a change, and returns what the command printed that had it reviewed. A change that nobody reviews is committed.
+    pub(super) fn change(&mut self, change: &ScriptedChange) -> Result<String, Failure> {
+        for (name, text) in &change.write {
+            self.write(&format!("/{name}"), text)?;
+        }
+        let Some(answer) = &change.answer else {
+            let author = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
+            self.git(&["init", "--quiet", "--initial-branch", "main"])?;
+            self.git(&["add", "."])?;
+            self.git(&[&author[..], &["commit", "--quiet", "--message", &change.about]].concat())?;
+            return Ok(String::new());
+        };
+        reviewer::answers(&self.behind, answer, None).map_err(at(&self.behind))?;
+        let mut command = self.command(&["review"]);
+        let output = command.stdin(Stdio::null()).output().map_err(at(&self.exe))?;
+        reviewer::called(&self.behind).map_err(at(&self.behind))?;
+        match output.status.code() {
+            Some(0 | 1) => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+            _ => Err(Failure::Unexpected {
+                what: "`taskie review` failed".to_owned(),
+                details: transcript("taskie review", &output),
+            }),
+        }
+    }
+
+    fn git(&self, words: &[&str]) -> Result<(), Failure> {
+        let mut git = Command::new("git");
+        let git = git.args(words).current_dir(&self.root).stdin(Stdio::null());
+        let output = git.output().map_err(io("git cannot be run"))?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(Failure::Unexpected {
+                what: "git failed".to_owned(),
+                details: transcript(&format!("git {}", words.join(" ")), &output),
+            }),
+        }
     }
 
     /// Returns the event that the host sends at a stop.
@@ -153,6 +180,9 @@ impl Project {
             .env(PLUGIN, "1")
             .env("PATH", &self.path)
             .env("TMPDIR", &self.behind)
+            // The user's own settings are about the user's own projects.
+            .env("XDG_CONFIG_HOME", &self.behind)
+            .env("XDG_STATE_HOME", &self.behind)
             .env(reviewer::FOLDER, &self.behind)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

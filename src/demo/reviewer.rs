@@ -42,13 +42,20 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
 
 /// Writes what the next run is to do.
 pub(super) fn script(folder: &Path, review: &ScriptedReview) -> io::Result<()> {
-    let script = match review {
+    match review {
         ScriptedReview::Verdict { verdict, text, .. } => {
-            json!({ "verdict": verdict, "text": text })
+            let ran = json!([{ "command": "git diff", "exit": 0 }]);
+            answers(folder, &json!({ "verdict": verdict, "ran": ran }), Some(text))
         }
-        ScriptedReview::Crash(why) | ScriptedReview::Gate(why) => json!({ "crash": why }),
-    };
-    fs::write(folder.join(NEXT), script.to_string())
+        ScriptedReview::Crash(why) | ScriptedReview::Gate(why) => {
+            fs::write(folder.join(NEXT), json!({ "crash": why }).to_string())
+        }
+    }
+}
+
+/// Writes what the next run is to answer, and the text of the review that it has to write, if that is not in its answer.
+pub(super) fn answers(folder: &Path, answer: &Json, text: Option<&str>) -> io::Result<()> {
+    fs::write(folder.join(NEXT), json!({ "answer": answer, "text": text }).to_string())
 }
 
 /// Returns the last call and removes its record.
@@ -77,11 +84,10 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
     let (answer, code) = match text("crash") {
         Some(why) => (json!({ "is_error": true, "result": why }), ExitCode::FAILURE),
         None => {
-            let verdict = json!({
-                "verdict": text("verdict"), "ran": [{ "command": "git diff", "exit": 0 }],
-            });
-            let words = text("text").unwrap_or_default();
-            fs::write(&call.file, format!("# Review\n\n{words}\n"))?;
+            let verdict = script["answer"].clone();
+            if let Some(words) = text("text") {
+                fs::write(&call.file, format!("# Review\n\n{words}\n"))?;
+            }
             let result = verdict.to_string();
             (
                 json!({ "is_error": false, "result": result, "structured_output": verdict }),

@@ -1,14 +1,14 @@
 //! The codes of everything `check-chart` finds. They are stable: scripts and ignores name them.
 //!
-//! A code is declared here once, in the order of the documentation: its name, which is also that of its page in
-//! `docs/rules`, and when it is found.
+//! A code is declared here once, in the order of the documentation: its name, which is also that of its section
+//! in `docs/rules.md`, and when it is found.
 
 /// When a code is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// While the file is read, or its names and expressions are resolved.
     Load,
-    /// By a lint rule, see [`crate::lint`]. A chart with such a finding does not do what it says, so it is not
+    /// By a lint rule, see [`crate::check::lint`]. A chart with such a finding does not do what it says, so it is not
     /// explored.
     Rule,
     /// By a lint rule about something that makes no difference to the states.
@@ -37,12 +37,6 @@ macro_rules! codes {
                 match self { $(Self::$variant => Stage::$stage,)* }
             }
 
-            /// Returns its page: Markdown with a heading, a sentence, why it hurts, a wrong and a right example.
-            pub fn page(self) -> &'static str {
-                match self {
-                    $(Self::$variant => include_str!(concat!("../../docs/rules/", $text, ".md")),)*
-                }
-            }
         }
     };
 }
@@ -111,7 +105,15 @@ impl Code {
         Self::ALL.iter().copied().find(|code| code.as_str() == name)
     }
 
-    /// Returns the first sentence of its page.
+    /// Returns its section in the documentation: a sentence that says what it is, why it hurts, and an example.
+    pub fn page(self) -> &'static str {
+        let mut sections = include_str!("../../docs/rules.md").split("\n## ");
+        let is_own = |section: &&str| section.lines().next() == Some(self.as_str());
+        // A test looks for each of them.
+        sections.find(is_own).unwrap_or_default()
+    }
+
+    /// Returns the first sentence of its section.
     pub fn summary(self) -> &'static str {
         let mut lines = self.page().lines().skip(1);
         lines.find(|line| !line.is_empty()).unwrap_or_default()

@@ -1,80 +1,52 @@
-//! `taskie diagram`: a chart as a picture.
+//! `taskie chart draw`: a chart as a picture.
 //!
-//! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. [`svg`] draws them; the
-//! other formats, which other programs draw, are templates next to this file. All of it is pure.
+//! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. [`mermaid`] writes them. All of
+//! it is pure.
 
 pub(crate) mod picture;
-mod svg;
 
-use serde::Serialize;
+use picture::{Kind, Mark, Picture};
 
-use crate::expr::markup::fill;
-use crate::text::markup;
-use picture::Picture;
-
-/// A format for pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Mermaid,
-    Svg,
-    Html,
-}
-
-impl Format {
-    /// The formats with their names, which are the values of `--format`, and with file extensions.
-    pub(crate) const ALL: [(&'static str, &'static str, Self); 3] = [
-        ("mermaid", "mmd", Self::Mermaid),
-        ("svg", "svg", Self::Svg),
-        ("html", "html", Self::Html),
-    ];
-
-    /// Returns the format of that name, which may also be a file extension.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        let mut formats = Self::ALL.into_iter();
-        let format = formats.find(|(own, extension, _)| [*own, *extension].contains(&name));
-        format.map(|(.., format)| format)
-    }
-
-    /// Returns the picture in this format, with a line break at the end.
-    pub(crate) fn write(self, picture: &Picture) -> String {
-        match self {
-            Self::Mermaid => mermaid(picture),
-            Self::Svg => svg::write(picture, true),
-            Self::Html => {
-                #[derive(Serialize)]
-                struct Values<'p> {
-                    #[serde(flatten)]
-                    picture: &'p Picture,
-                    svg: String,
-                }
-                let svg = svg::write(picture, false);
-                fill(include_str!("page.html"), Values { picture, svg }, markup)
-            }
-        }
-    }
-}
+/// The line around what an instance has passed.
+const TAKEN: &str = "stroke:#bc4c00,stroke-width:";
 
 /// Returns a flowchart for Mermaid, which code hosts and many editors draw.
-fn mermaid(picture: &Picture) -> String {
-    #[derive(Serialize)]
-    struct Values<'p> {
-        #[serde(flatten)]
-        picture: &'p Picture,
-        heading: String,
-        /// The numbers of the edges that were taken.
-        taken: Vec<usize>,
+pub(crate) fn mermaid(picture: &Picture) -> String {
+    // Front matter is YAML, in which a JSON string is valid.
+    let title = serde_json::json!(picture.title);
+    let mut lines = vec![format!("---\ntitle: {title}\n---\nflowchart TD")];
+    let mut links = 0;
+    for (number, node) in picture.nodes.iter().enumerate() {
+        let (open, close) = match node.kind {
+            Kind::Phase => ("(", ")"),
+            Kind::Final => ("([", "])"),
+            Kind::Cycle => ("[[", "]]"),
+        };
+        let notes = node.notes.iter().map(|note| format!("<br/>{}", in_label(note)));
+        let text = format!("<b>{}</b>{}", in_label(&node.name), notes.collect::<String>());
+        lines.push(format!("    n{number}{open}\"{text}\"{close}"));
+        if node.is_initial {
+            lines.push(format!("    start(( )) --> n{number}"));
+            links += 1;
+        }
     }
-    let title = picture.caption.as_ref().unwrap_or(&picture.title);
-    // The edge to the first phase has a number, too.
-    let before = picture.nodes.iter().filter(|node| node.is_initial).count();
-    let edges = picture.edges.iter().enumerate();
-    let values = Values {
-        picture,
-        // Front matter is YAML, in which a JSON string is valid.
-        heading: serde_json::json!(title).to_string(),
-        taken: edges.filter(|(_, edge)| edge.is_taken).map(|(number, _)| before + number).collect(),
-    };
-    fill(include_str!("flowchart.mmd"), values, in_label)
+    let mut taken = Vec::new();
+    for (edge, number) in picture.edges.iter().zip(links..) {
+        let label = match edge.label.as_str() {
+            "" => String::new(),
+            label => format!("|\"{}\"|", in_label(label)),
+        };
+        lines.push(format!("    n{} -->{label} n{}", edge.from, edge.to));
+        taken.extend(edge.is_taken.then(|| number.to_string()));
+    }
+    for (mark, width) in [(Mark::Visited, 2), (Mark::Current, 4)] {
+        let nodes = picture.nodes.iter().enumerate().filter(|(_, node)| node.mark == mark);
+        lines.extend(nodes.map(|(number, _)| format!("    style n{number} {TAKEN}{width}px")));
+    }
+    if !taken.is_empty() {
+        lines.push(format!("    linkStyle {} {TAKEN}3px", taken.join(",")));
+    }
+    lines.join("\n")
 }
 
 /// Returns a text for a label of Mermaid: characters that could be markup become character codes.

@@ -1,7 +1,5 @@
 //! The content of every picture of a chart: its phases and cycles, the transitions between them, and the path taken.
 
-use serde::Serialize;
-
 use crate::chart::model::{PhaseType, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::expr::formula::conjuncts;
@@ -16,21 +14,18 @@ const BRIEF: usize = 44;
 const ANYWHERE: &str = "from any phase";
 
 /// A chart as nodes and edges.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Picture {
     pub(crate) title: String,
-    /// What the marks mean, in one sentence; `None` if nothing is marked.
-    pub(crate) caption: Option<String>,
     /// The phases in the order of the chart, each cycle after the node that leads to it.
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
     /// Which node shows a phase.
-    #[serde(skip)]
     shows: IndexMap<String, usize>,
 }
 
 /// A phase, or a cycle with the phases that are made for it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) kind: Kind,
@@ -41,8 +36,7 @@ pub(crate) struct Node {
     pub(crate) mark: Mark,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Phase,
     Final,
@@ -50,8 +44,7 @@ pub(crate) enum Kind {
 }
 
 /// Where an instance was, and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     None,
     Visited,
@@ -59,7 +52,7 @@ pub(crate) enum Mark {
 }
 
 /// A transition from one node to another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
@@ -73,7 +66,6 @@ impl Picture {
     pub(crate) fn of(chart: &Chart) -> Self {
         let mut picture = Self {
             title: shown(&chart.id).into_owned(),
-            caption: None,
             nodes: Vec::new(),
             edges: Vec::new(),
             shows: IndexMap::default(),
@@ -237,12 +229,6 @@ impl Picture {
                 }
             }
         }
-    }
-
-    /// Returns the edges that leave a node.
-    pub(crate) fn edges_from(&self, node: usize) -> impl Iterator<Item = (usize, &Edge)> {
-        let edges = self.edges.iter().enumerate();
-        edges.filter(move |(_, edge)| edge.from == node)
     }
 }
 

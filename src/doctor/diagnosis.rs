@@ -27,8 +27,6 @@ impl Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     pub(crate) level: Level,
-    /// What was checked: a stable word.
-    pub(crate) about: &'static str,
     /// What was found.
     pub(crate) text: String,
     /// What to do about it.
@@ -36,28 +34,29 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    pub(super) fn ok(about: &'static str, text: impl Into<String>) -> Self {
-        Self { level: Level::Ok, about, text: text.into(), help: None }
+    pub(super) fn ok(text: impl Into<String>) -> Self {
+        Self { level: Level::Ok, text: text.into(), help: None }
     }
 
-    pub(super) fn warning(
-        about: &'static str,
-        text: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Self {
-        Self { level: Level::Warning, about, text: text.into(), help: Some(help.into()) }
+    pub(super) fn warning(text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { level: Level::Warning, text: text.into(), help: Some(help.into()) }
     }
 
-    /// Adds what to do about it.
-    pub(super) fn and(self, help: impl Into<String>) -> Self {
-        Self { help: Some(help.into()), ..self }
+    pub(super) fn problem(text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { level: Level::Problem, ..Self::warning(text, help) }
     }
 
-    pub(super) fn problem(
-        about: &'static str,
-        text: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Self {
-        Self { level: Level::Problem, ..Self::warning(about, text, help) }
+    /// Returns a problem whose sentence says both what is wrong and what to do, with this between the two.
+    pub(super) fn split(sentence: &str, between: &str) -> Self {
+        let (text, help) = sentence.split_once(between).unwrap_or((sentence, ""));
+        Self {
+            help: Some(help.to_owned()).filter(|help| !help.is_empty()),
+            ..Self::problem(text, "")
+        }
+    }
+
+    /// Returns the same as a warning: something else is used in its place.
+    pub(super) fn into_warning(self) -> Self {
+        Self { level: Level::Warning, ..self }
     }
 }

@@ -28,8 +28,6 @@ pub(super) struct HostSettings {
     pub(super) files: Vec<File>,
     /// The installed plugins, and what the host knows about each.
     pub(super) plugins: Map<String, Json>,
-    /// The hooks that the user trusts.
-    trusted: Map<String, Json>,
     /// Files that could not be read, and why.
     pub(super) unreadable: Vec<(PathBuf, String)>,
 }
@@ -88,14 +86,8 @@ impl HostSettings {
         dirs: &[PathBuf],
         managed: &[PathBuf],
     ) -> Self {
-        let mut settings = Self {
-            host,
-            folder,
-            files: Vec::new(),
-            plugins: Map::new(),
-            trusted: Map::new(),
-            unreadable: Vec::new(),
-        };
+        let mut settings =
+            Self { host, folder, files: Vec::new(), plugins: Map::new(), unreadable: Vec::new() };
         // The home directory itself may be a project.
         let mut paths: IndexSet<(PathBuf, &str)> = IndexSet::new();
         for name in host.hooks {
@@ -114,7 +106,6 @@ impl HostSettings {
             settings.add(path, EVENTS, true);
         }
         settings.plugins = settings.table(host.plugins);
-        settings.trusted = settings.table(host.trusted);
         settings
     }
 
@@ -174,11 +165,6 @@ impl HostSettings {
         None
     }
 
-    /// Returns whether the user's folder is there.
-    pub(super) fn exist(&self) -> bool {
-        self.folder.as_ref().is_some_and(|folder| folder.is_dir())
-    }
-
     /// Returns the hooks that call this program for the chart that was chosen, with an event by its name on the command
     /// line.
     pub(super) fn hooks(&self, choice: &Choice<'_>, event: &str) -> Vec<Hook<'_>> {
@@ -197,15 +183,6 @@ impl HostSettings {
             }));
         }
         found
-    }
-
-    /// Returns whether the host runs the Stop hook of this plugin or file without asking first.
-    pub(super) fn trust(&self, key: &str) -> bool {
-        let is_same = |hook: &str| hook.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
-        self.host.trusted.is_empty()
-            || self.trusted.iter().any(|(hook, state)| {
-                is_same(hook) && hook.contains(":stop:") && state.get("trusted_hash").is_some()
-            })
     }
 }
 

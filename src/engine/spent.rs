@@ -12,7 +12,7 @@ use crate::chart::model::{Limited, setting_in};
 use crate::reviewer::finding::Found;
 
 /// A dollar, in the unit of a run's cost.
-const MILLION: u64 = 1_000_000;
+const MILLION: f64 = 1e6;
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub fn spent(
     let mut limits = Vec::new();
     for limited in Limited::ALL {
         if let Some(name) = chart.budget.of(limited).and_then(setting_in)
-            && let Some(limit) = setting(name)?.as_u64()
+            && let Some(limit) = setting(name)?.as_f64()
         {
             limits.push((limited, limit));
         }
@@ -103,11 +103,11 @@ pub fn spent(
         let (cycle, instance) = sums(runs);
         let over = limits.iter().find(|(limited, limit)| {
             let (used, unit) = match limited {
-                Limited::Failures => (failed_of(runs, of, retried).len() as u64, 1),
+                Limited::Failures => (failed_of(runs, of, retried).len() as u64, 1.0),
                 Limited::Cycle => (cycle.known, MILLION),
                 Limited::Instance => (instance.known, MILLION),
             };
-            used >= limit.saturating_mul(unit)
+            used as f64 >= limit * unit
         });
         Value::from(over.map(|(limited, _)| limited.key()))
     };

@@ -5,7 +5,6 @@
 
 pub(crate) mod formula;
 pub mod infer;
-pub(crate) mod markup;
 pub mod prompt;
 pub mod source;
 pub mod syntax;

@@ -19,7 +19,7 @@ use crate::host::events::{PROMPT, STOPPED, UNCLAIMED, is_stop};
 use crate::host::hosts::{self, Host};
 use crate::host::question;
 use crate::host::reply::Reply;
-use crate::project::change::{Base, Tree, Unknown};
+use crate::project::change::{Base, Trees, Unknown};
 use crate::project::state_file::{self, Reading};
 use crate::run::call::UserCall;
 use crate::run::perform::{foreseen_news, peek, perform};
@@ -218,8 +218,9 @@ fn answer(
     let (chart, root) = (Arc::clone(&place.chart), place.root.clone());
     let mark = || {
         // No state shows what a session has changed.
-        let tree = is_own.then(|| Tree::read(&root, &chart.scope));
-        let tree = tree.map_or_else(|| Some(String::new()), |tree| Some(tree?.id))?;
+        let read = || Trees::of(&root, None, Some(Vec::new()), &chart.scope).read().ok();
+        let tree = if is_own { Some(read()?) } else { None };
+        let tree = tree.map_or_else(String::new, |tree| tree.id.clone());
         Some(hash::number(tree + &disk::text(&state).unwrap_or_default()))
     };
     if turn.as_ref().is_some_and(|turn| turn.was_telling(mark)) {
@@ -344,8 +345,7 @@ fn decided(
                 let place = place.clone();
                 due.once(move || once::say(&place.store, &place.instance.name, said, once));
             }
-            let mut reply = reply_of(performed, name, quiet, due);
-            reply.call = call.as_ref().map(|call| call.text.clone());
+            let reply = reply_of(performed, name, quiet, due);
             due.call(call);
             Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
         }
@@ -373,8 +373,7 @@ fn undecided(place: &Place, event: &Event, why: String, due: &mut AfterAnswer) -
         return Reply::undecided("event", why);
     };
     let call = UserCall::of_stuck(place, event, &why);
-    let mut reply = Reply::undecided(name, why);
-    reply.call = call.as_ref().map(|call| call.text.clone());
+    let reply = Reply::undecided(name, why);
     due.call(call);
     reply
 }

@@ -78,7 +78,7 @@ fields! {
     "lines", Nothing, "how many lines have changed in the files that count; none if no such file has changed", "`taskie review`";
     "lost", False, "what the change was compared with cannot be read anymore, so it is compared with something else", "`taskie review`";
     "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events";
-    "max_cost", Nothing, "the value of `--max-cost`", "`taskie review`";
+    "max_cost", Amount, "the value of `--max-cost`; none without it", "`taskie review`";
     "model", Text, "the value of `--model`", "`taskie review`";
     "own", False, "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events";
     "paths", Text, "the files and folders that the review is limited to, as arguments of `taskie review`, with a space before each", "`taskie review`";
@@ -146,4 +146,6 @@ pub enum FieldDefault {
     List,
     /// None, where a whole number is expected.
     Nothing,
+    /// None, where any number is expected.
+    Amount,
 }

@@ -61,23 +61,14 @@ pub struct Host {
     pub longest_hook: u64,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
-    /// It passes a `terminalSequence` in the answer to a stop on to its terminal.
-    passes_sequences: bool,
     /// The statuses of background agents that have ended, but stay in its events.
     ended: &'static [&'static str],
     /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
     unconfined: &'static str,
-    /// The oldest version that was tested, if it was recorded.
-    pub tested: &'static str,
-    /// The option without which a reviewer could run nothing, and the variable that has to be 1 for root to use it.
-    pub unasked: &'static str,
-    pub sandbox: &'static str,
     /// The folder with the settings, in the home directory and in projects.
     pub folder: &'static str,
     /// The variable that names another folder for the user's.
     pub home: &'static str,
-    /// The first version that runs the hooks of plugins, if older ones exist.
-    pub since: &'static str,
     /// In the user's folder: the file and the table in it (`FILE#/POINTER`) with the installed plugins, or the folder with
     /// a folder for each of them.
     pub plugins: &'static str,
@@ -94,8 +85,6 @@ pub struct Host {
     pub off: &'static str,
     /// The key in the administrator's settings that turns all other hooks off.
     pub only: &'static str,
-    /// The file and the table in it with the hooks that the user trusts; empty if it asks for no trust.
-    pub trusted: &'static str,
     /// Patterns of files in a project that it gives to its agents as instructions, apart from those in `folder`.
     instructions: &'static [&'static str],
     /// How to install the plugin `PLUGIN`.
@@ -131,15 +120,10 @@ const ANY: Host = Host {
     block_cap: "",
     longest_hook: HOOK,
     shows_messages: true,
-    passes_sequences: false,
     ended: &["completed", "failed", "cancelled", "canceled", "killed", "stopped"],
     unconfined: "",
-    tested: "",
-    unasked: "",
-    sandbox: "",
     folder: "",
     home: "",
-    since: "",
     plugins: "",
     enabled: "",
     hooks: &["settings.json"],
@@ -147,7 +131,6 @@ const ANY: Host = Host {
     managed: &[],
     off: "",
     only: "",
-    trusted: "",
     instructions: &["AGENTS.md"],
     install: "",
 };
@@ -224,10 +207,8 @@ pub static HOSTS: &[Host] = &[
         unconfined: "\"sandbox_policy\":{\"type\":\"danger-full-access\"",
         folder: ".codex",
         home: "CODEX_HOME",
-        since: "0.132.0",
         plugins: "config.toml#/plugins",
         hooks: &["hooks.json", "config.toml"],
-        trusted: "config.toml#/hooks/state",
         instructions: &["AGENTS.md", "AGENTS.override.md", "**/.agents/**"],
         install: "`codex plugin marketplace add ./` and `codex plugin add PLUGIN@taskie`",
         ..ANY
@@ -263,11 +244,7 @@ const CLAUDE: Host = Host {
     blocks: Some(8),
     tools_reset_blocks: true,
     block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
-    passes_sequences: true,
     longest_hook: LONGEST_HOOK,
-    tested: "2.1.197",
-    unasked: "--dangerously-skip-permissions",
-    sandbox: "IS_SANDBOX",
     folder: ".claude",
     home: "CLAUDE_CONFIG_DIR",
     plugins: "plugins/installed_plugins.json#/plugins",
@@ -355,11 +332,6 @@ impl Host {
         let own = self.blocks.filter(|_| !self.tools_reset_blocks)?;
         let given = env::var(self.block_cap).ok();
         Some(given.and_then(|cap| cap.trim().parse().ok()).unwrap_or(own))
-    }
-
-    /// Returns whether an answer may have a sequence for the terminal. An event without marks may come from anywhere.
-    pub fn passes_sequences(&self) -> bool {
-        self.passes_sequences && env::var_os(self.project).is_some()
     }
 
     /// Returns whether this process is a hook that a settings file calls: the host runs it, and no plugin does. Without a

@@ -8,13 +8,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
 use super::hosts::{ContextForm, Host};
-use crate::text::{shown, shown_lines};
+use crate::text::shown_lines;
 
 /// Every host shows this many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
-
-/// The most characters of a notification.
-const CALL_LIMIT: usize = 200;
 
 /// What an agent reads that has asked the user something and is sent back.
 const UNANSWERED: &str = "What you asked the user is not answered: decide it by the plan or by what the user has said, where \
@@ -35,8 +32,6 @@ pub struct Reply {
     pub warnings: Vec<String>,
     /// For stderr only: the chart's messages inform the user.
     pub log: Vec<String>,
-    /// What calls the user in the terminal.
-    pub call: Option<String>,
     /// It is the user's turn, and no cycle has passed.
     pub is_unfinished: bool,
 }
@@ -83,7 +78,6 @@ impl Reply {
         other.warnings.splice(0..0, self.warnings);
         other.log.splice(0..0, self.log);
         other.quiet &= self.quiet;
-        other.call = self.call.or(other.call);
         other.is_unfinished |= self.is_unfinished;
         other
     }
@@ -160,12 +154,8 @@ impl Reply {
             object.insert("systemMessage".to_owned(), Json::from(message));
         }
         if self.block.is_none() {
-            let call = self.call.as_deref().filter(|_| host.passes_sequences());
-            if self.quiet && is_silent && call.is_none() {
+            if self.quiet && is_silent {
                 return String::new();
-            }
-            if let Some(call) = call {
-                object.insert("terminalSequence".to_owned(), Json::from(sequence(call)));
             }
             object.insert("suppressOutput".to_owned(), Json::from(true));
         }
@@ -215,12 +205,6 @@ pub fn cut(text: &str) -> String {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
         None => text.into_owned(),
     }
-}
-
-/// Returns what makes a terminal show a notification (OSC 9) and ring its bell, for those that show none.
-fn sequence(text: &str) -> String {
-    let text: String = shown(text).chars().take(CALL_LIMIT).collect();
-    format!("\u{1b}]9;{text}\u{7}\u{7}")
 }
 
 /// Returns an object without lists on one line, with a space after each colon and comma.

@@ -8,11 +8,6 @@ pub(crate) const MAX_ARGUMENT: Option<usize> = match cfg!(target_os = "linux") {
     false => None,
 };
 
-/// Returns whether this process has all rights on this machine.
-pub(crate) fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
 /// Returns whether there is a process with this id.
 pub(crate) fn is_running(id: u32) -> bool {
     pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())

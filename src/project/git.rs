@@ -90,16 +90,15 @@ pub(crate) fn rules(root: &Path) -> Option<u64> {
     let mut hash = Hash::default();
     let settings = ask(&["config", "-z", "--path", "--get-regexp", HIDING])?;
     hash.add(&settings);
-    let names = ["--git-path", "info/exclude", "--git-path", "info/attributes"];
-    let own = ask(&[&["rev-parse"], &names[..]].concat())?;
-    let own = own.split(|byte| *byte == b'\n').map(<[u8]>::to_vec);
+    let (_, common) = git_dir::of(root)?;
+    let own = ["info/exclude", "info/attributes"].map(|name| common.join(name)).into_iter();
     let user = user_folder("XDG_CONFIG_HOME", ".config").into_iter();
     let user = user.flat_map(|dir| ["git/ignore", "git/attributes"].map(|name| dir.join(name)));
     let named = settings.split(|byte| *byte == 0).filter_map(|setting| {
         let end = setting.iter().position(|byte| *byte == b'\n')?;
         setting[..end].ends_with(b"file").then(|| os::file::path(&setting[end + 1..]))
     });
-    for file in own.map(|name| os::file::path(&name)).chain(user).chain(named) {
+    for file in own.chain(user).chain(named) {
         let text = root.join(file).canonicalize().and_then(|file| disk::read_regular(&file));
         hash.add(text.ok().flatten().unwrap_or_default());
     }
@@ -142,7 +141,7 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
 
 /// Returns whether git tracks a file in `folder`, which is inside `root`; false if git cannot tell.
 fn is_tracked(root: &Path, folder: &Path) -> bool {
-    if !is_in_git(root) {
+    if !is_in_git(root) || folder.starts_with(".git") {
         return false;
     }
     let Ok(mut git) = git(root) else {

@@ -10,7 +10,7 @@ use crate::disk;
 use crate::engine::file_values;
 use crate::hash::IndexMap;
 use crate::hash::{self, Hash};
-use crate::project::change::Tree;
+use crate::project::change::Trees;
 use crate::project::ledger::rulings;
 
 /// What a review sees.
@@ -25,7 +25,12 @@ pub(crate) struct Seen {
 }
 
 /// Returns what a review of the files in `names` sees.
-pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
+pub(crate) fn seen(
+    chart: &Chart,
+    (root, trees): (&Path, &Trees),
+    dir: &Path,
+    names: &[String],
+) -> Seen {
     let mut hash = Hash::default();
     let mut subject = IndexMap::default();
     let mut is_known = true;
@@ -41,8 +46,8 @@ pub(crate) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
         }
     }
     hash.add(rulings(chart, root, dir).join("\n"));
-    let tree = Tree::read(root, &chart.scope);
-    is_known &= tree.map(|tree| hash.add(tree.id)).is_some();
+    let tree = trees.read();
+    is_known &= tree.map(|tree| hash.add(&tree.id)).is_ok();
     Seen { all: is_known.then(|| hash.number()), subject, head: None }
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Setting {
     pub(crate) value: Json,
     /// The file of settings that it comes from; `None` for the default.
     pub(crate) origin: Option<PathBuf>,
-    /// The value that has no effect until the user runs `taskie trust`.
+    /// The value that has no effect until the user runs `taskie config trust`.
     pub(crate) held_back: Option<HeldBack>,
 }
 
@@ -329,7 +329,7 @@ fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
             _ => "are",
         };
         let names = names.join(", ");
-        format!("{file}: {names} {are} ignored until you run `taskie trust`.")
+        format!("{file}: {names} {are} ignored until you run `taskie config trust`.")
     });
     sentences.collect()
 }

@@ -1,7 +1,7 @@
 //! What a project may run on this machine, because the user has agreed.
 //!
 //! A repository may contain a chart of its own, whose `argv` names programs, and settings that give a reviewer more
-//! rights. They have no effect until the user has seen them and agreed (`taskie trust`). A hash of them is kept in
+//! rights. They have no effect until the user has seen them and agreed (`taskie config trust`). A hash of them is kept in
 //! the user's state directory, outside every project, so after a change taskie asks again.
 
 use std::fs;
@@ -79,16 +79,16 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
     }
     let mark = TrustedPart::Chart.mark();
     let was_trusted = record(root).lines().any(|line| line.starts_with(mark));
-    let until = "and nothing is decided until you run `taskie trust`";
+    let until = "and nothing is decided until you run `taskie config trust`";
     match (parts, was_trusted) {
         (Ok(parts), false) if parts.is_empty() => OwnChart::Absent,
         (Ok(_), false) => OwnChart::Ignored(format!(
-            "{shown} is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it."
+            "{shown} is ignored until you run `taskie config trust`: it is this project's own chart, and you have not trusted it."
         )),
         (Err(why), false) => OwnChart::Ignored(format!("{shown} is ignored: {why}.")),
         (Ok(parts), true) if parts.is_empty() => OwnChart::Changed(format!(
             "{shown}, the chart that you trusted for this project, is gone. No other chart decides in its place: restore it, \
-             or run `taskie trust --revoke`."
+             or run `taskie config trust --revoke`."
         )),
         (Ok(_), true) => OwnChart::Changed(format!(
             "{shown} has changed since you trusted it. No other chart decides in its place, {until}."
@@ -132,7 +132,7 @@ pub(crate) fn changed_bases(root: &Path) -> Option<String> {
     let names: Vec<&str> = names.filter(|name| !is_part(name)).collect();
     Some(format!(
         "{}/{CHART} extends {}, which this version of taskie has changed since you trusted it: check it again with \
-         `taskie check-chart`, then run `taskie trust`.",
+         `taskie check-chart`, then run `taskie config trust`.",
         CHARTS[0].home(),
         names.join(", ")
     ))

@@ -69,8 +69,9 @@ impl Due<'_> {
         mut announced: Running,
     ) -> Result<Option<Attempt>, Stuck> {
         let invocation = self.invocation;
-        let seen =
-            |of: &Invocation| seen::seen(&place.chart, &place.root, &place.dir(), &of.subject);
+        let seen = |of: &Invocation| {
+            seen::seen(&place.chart, (&place.root, place.trees()), &place.dir(), &of.subject)
+        };
         // No reviewer was started.
         let without = |announced, outcome| Attempt {
             effort: effort(&announced, reviewer::free()),

@@ -1,4 +1,4 @@
-//! Calls the user when it is their turn: in the terminal, where the host can do that, and with the commands of the chart.
+//! Calls the user when it is their turn, with the commands of the chart.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::store::Store;
 use crate::store::once::CALL;
-use crate::text::{plain_line, shown};
+use crate::text::plain_line;
 
 /// The most characters of a text in the environment.
 const LENGTH: usize = 1_000;
@@ -26,8 +26,6 @@ const LENGTH: usize = 1_000;
 /// A call that is still to be made.
 #[derive(Debug)]
 pub(crate) struct UserCall {
-    /// What it says, in one line.
-    pub(crate) text: String,
     commands: Vec<String>,
     env: Vec<(String, String)>,
     root: PathBuf,
@@ -80,7 +78,6 @@ impl UserCall {
         let env = [(noun.as_str(), line(name)), ("REASON", line(reason)), ("NEXT", line(next))];
         let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));
         Some(Self {
-            text: format!("{}: {}", shown(name), line(reason)),
             commands,
             env: env.into(),
             root: place.root.clone(),

@@ -15,6 +15,7 @@ use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::files::pattern::name_flaw;
 use crate::hash;
+use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Changed, OBJECTS, STORED, Unknown};
@@ -77,21 +78,15 @@ pub(crate) fn hold(place: &mut Place) {
 /// Finds out what has changed, and has the reviewers that are started at `place` see it.
 pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown> {
     hold(place);
-    let paths = part::paths(place).ok_or_else(|| {
-        let message = format!("{} does not say which part it is", place.instance.dir.display());
-        Unknown::new(message, "`taskie review PATHS` does")
+    let dir = place.dir();
+    create_private_folder(&dir).map_err(|error| {
+        Unknown::new(format!("{} cannot be made: {error}", dir.display()), "check its permissions")
     })?;
     // Its reviewer may have been killed together with what waited for it.
-    take_back(&place.root, &place.dir());
-    let change = read(place, base, &paths)?;
-    place.env = vec![(OBJECTS.to_owned(), change::with(&place.dir().join(STORED)))];
+    take_back(&place.root, &dir);
+    let change = change::read(place.trees(), base)?;
+    place.env = vec![(OBJECTS.to_owned(), change::with(&dir.join(STORED)))];
     Ok(change)
-}
-
-/// Finds out what has changed in these paths.
-fn read(place: &Place, base: Base<'_>, paths: &[String]) -> Result<Change, Unknown> {
-    let objects = place.dir().join(STORED);
-    change::read(&place.root, &objects, base, paths, &place.chart.scope)
 }
 
 /// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
@@ -332,8 +327,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     let Some((base, used)) = used.filter(|_| place.dir().is_dir()) else {
         return;
     };
-    let change = part::paths(place).map(|paths| read(place, Base::Known(&base), &paths));
-    if let Some(Ok(change)) = change {
+    if let Ok(change) = change::read(place.trees(), Base::Known(&base)) {
         describe(place, fields, &change);
     }
     drop(used);
@@ -353,16 +347,15 @@ fn rules(place: &Place) -> String {
 /// `None` if it is still the same.
 pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Change)>, String> {
     let said = |name: &str| event.fields.get(name).and_then(Json::as_str);
-    let (Some(base), Some(tree), Some(paths)) = (said("base"), said("tree"), part::paths(place))
-    else {
+    let (Some(base), Some(tree)) = (said("base"), said("tree")) else {
         return Ok(None);
     };
-    let change = read(place, Base::Known(base), &paths).map_err(Unknown::in_words)?;
+    if place.trees().read().map_err(Unknown::in_words)?.id == tree {
+        return Ok(None);
+    }
+    let change = change::read(place.trees(), Base::Known(base)).map_err(Unknown::in_words)?;
     if change.is_lost {
         return Err("git no longer has what the change was compared with".to_owned());
-    }
-    if change.after == tree {
-        return Ok(None);
     }
     let (mut event, mut now) = (event.clone(), json!({}));
     describe(place, &mut now, &change);
@@ -378,6 +371,8 @@ pub(crate) fn is_outdated(place: &mut Place, event: &Event, performed: &Performe
     let has_run = ended
         .is_some_and(|ended| !ended.superseded && matches!(ended.outcome, Outcome::Ran { .. }));
     let tree = performed.tree(event).filter(|_| has_run).map(str::to_owned);
+    let is_same = |tree: &String| place.trees().read().is_ok_and(|now| now.id == *tree);
+    let tree = tree.filter(|tree| !is_same(tree));
     let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());
     // What was asked for is all that has changed.
     let skip = part::is_own(place).then(|| skipped(place));
@@ -401,7 +396,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     if more > 0 {
         files.push(format!("{}; `git diff --stat` lists them", counted(more, "more file")));
     }
-    let paths = part::paths(place).unwrap_or_default();
+    let paths = place.paths().unwrap_or_default();
     let paths = paths.iter().map(|path| format!(" {}", quoted(path)));
     let (is_own, skip) = (part::is_own(place), skipped(place));
     let lines = change.lines(&skip);

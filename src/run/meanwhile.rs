@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -15,7 +16,6 @@ use crate::hash;
 use crate::project::change::{Tree, is_in};
 use crate::project::git;
 use crate::project::state_file;
-use crate::run::part;
 use crate::run::place::Place;
 use crate::text::shown;
 
@@ -31,7 +31,7 @@ pub(crate) struct FilesBefore {
     /// A hash of each file of the instance and directly in the home; hidden ones are this program's own.
     own: BTreeMap<PathBuf, String>,
     /// The code; `None` if nobody knows.
-    tree: Option<Tree>,
+    tree: Option<Arc<Tree>>,
     /// A number for what git passes over.
     rules: Option<u64>,
     /// Git keeps the code.
@@ -68,7 +68,7 @@ impl FilesBefore {
         });
         Self {
             own: own.collect(),
-            tree: Tree::read(&place.root, &place.chart.scope),
+            tree: place.trees().read().ok(),
             rules: git::is_in_git(&place.root).then(|| git::rules(&place.root)).flatten(),
             is_in_git: git::is_in_git(&place.root),
         }
@@ -81,8 +81,10 @@ impl FilesBefore {
         let names = names.filter(|name| self.own.get(*name) != now.own.get(*name)).cloned();
         let (mut names, mut new): (Vec<_>, Vec<_>) =
             names.partition(|name| self.own.contains_key(name));
-        if let (Some(before), Some(now)) = (&self.tree, &now.tree) {
-            let (others, added) = before.changed(now);
+        let trees = self.tree.as_ref().zip(now.tree.as_ref());
+        let of_tree = trees.and_then(|(then, now)| place.trees().changed([&then.id, &now.id]));
+        let is_known = of_tree.is_some();
+        if let Some((others, added)) = of_tree {
             names.extend(others);
             new.extend(added);
         }
@@ -91,7 +93,6 @@ impl FilesBefore {
             names.dedup();
         }
         names.extend(new);
-        let is_known = self.tree.is_some() && now.tree.is_some();
         let is_in_git = self.is_in_git || now.is_in_git;
         ChangedFiles {
             files: names,
@@ -106,7 +107,7 @@ impl FilesBefore {
 /// `None` if none has changed.
 pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Option<String> {
     let known = [review, state_file::FILE].map(|name| place.instance.dir.join(name));
-    let part = part::paths(place).unwrap_or_default();
+    let part = place.paths().unwrap_or_default();
     // What is in the work tree, but not in the part, is not what was reviewed.
     let is_meant =
         |file: &PathBuf| file.starts_with(".git") || is_in(&file.to_string_lossy(), &part);

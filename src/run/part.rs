@@ -8,29 +8,14 @@ use serde_json::json;
 use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::hash;
-use crate::run::place::Place;
+use crate::run::place::{PART, PATHS, Place};
 use crate::store::driver;
 use crate::store::lock::WriteLock;
-
-/// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
-const PATHS: &str = ".paths";
-
-/// What the folder of a part begins with. A branch has no dot in the name of its folder.
-const PART: &str = "part.";
-
-/// Returns the paths that the change at `place` is limited to: none if it is that of the whole work tree. `None` if it is a part,
-/// but not known which.
-pub(crate) fn paths(place: &Place) -> Option<Vec<String>> {
-    if !place.instance.name.starts_with(PART) {
-        return Some(Vec::new());
-    }
-    serde_json::from_slice(&place.read(PATHS)?).ok()
-}
 
 /// Limits the change at `place` to these paths, if there are any. Makes its directory.
 pub(crate) fn limit(place: &Place, given: &[String]) -> io::Result<()> {
     fs::create_dir_all(place.dir())?;
-    if paths(place).as_deref() == Some(given) {
+    if place.paths().as_deref() == Some(given) {
         return Ok(());
     }
     // Another process may be about to write the same.

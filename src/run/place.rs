@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::chart::Chart;
 use crate::disk;
@@ -13,6 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
+use crate::project::change::{STORED, Trees};
 use crate::project::find::{self, Instance};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
@@ -22,6 +23,12 @@ use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::left::Left;
 use crate::store::lock::{Use, WriteLock};
+
+/// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
+pub(super) const PATHS: &str = ".paths";
+
+/// What the folder of a part begins with. A branch has no dot in the name of its folder.
+pub(super) const PART: &str = "part.";
 
 /// An instance of a chart in a project.
 #[derive(Debug, Clone)]
@@ -38,13 +45,23 @@ pub(crate) struct Place {
     pub(crate) in_use: Option<Arc<Use>>,
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
+    trees: Arc<OnceLock<Trees>>,
 }
 
 impl Place {
     /// Returns the place of an instance in the project at `root`.
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
-        Self { chart, root, instance, store, env: Vec::new(), in_use: None, settings_before: None }
+        Self {
+            chart,
+            root,
+            instance,
+            store,
+            env: Vec::new(),
+            in_use: None,
+            settings_before: None,
+            trees: Arc::default(),
+        }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -71,6 +88,24 @@ impl Place {
     /// Returns the instance's directory.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
+    }
+
+    /// Returns the paths that a change is limited to: none if it is that of the whole work tree. `None` if it is a part, but not
+    /// known which.
+    pub(crate) fn paths(&self) -> Option<Vec<String>> {
+        if !self.instance.name.starts_with(PART) {
+            return Some(Vec::new());
+        }
+        serde_json::from_slice(&self.read(PATHS)?).ok()
+    }
+
+    /// Returns what reads the tree of the work tree, as far as the instance is about it.
+    pub(crate) fn trees(&self) -> &Trees {
+        self.trees.get_or_init(|| {
+            let is_change = self.chart.scope.since.is_some();
+            let kept = is_change.then(|| self.dir().join(STORED));
+            Trees::of(&self.root, kept, self.paths(), &self.chart.scope)
+        })
     }
 
     /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.

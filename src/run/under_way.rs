@@ -96,7 +96,7 @@ pub(crate) fn seen(place: &Place) -> Option<u64> {
 /// Returns only the files that a review would see now, as a number.
 pub(crate) fn files_seen(place: &Place) -> Option<u64> {
     let subject = place.snapshot().view().subject();
-    seen::seen(&place.chart, &place.root, &place.dir(), &subject).all
+    seen::seen(&place.chart, (&place.root, place.trees()), &place.dir(), &subject).all
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.

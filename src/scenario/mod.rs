@@ -2,13 +2,11 @@
 //!
 //! A [`script`] is the file. A [`player`] plays it on a [`stage`], shows each step, and compares. There are two stages: an
 //! [`instance`] in memory, which decides as the hook does but starts nothing and writes nothing, and the demo's temporary
-//! project, where everything is real. [`agent`] makes up the steps of a simulation, and [`save`] writes what was played.
+//! project, where everything is real.
 
-pub(crate) mod agent;
 pub(crate) mod coverage;
 pub(crate) mod failure;
 pub(crate) mod instance;
 pub(crate) mod player;
-pub(crate) mod save;
 pub(crate) mod script;
 pub(crate) mod stage;

@@ -3,7 +3,7 @@
 //! A step is everything that the agent does up to one event, which is a stop unless the step says otherwise. It is data, so
 //! that you can read and change a scenario without knowing Rust. The doc comments here explain the keys.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::failure::Failure;
@@ -37,6 +37,21 @@ pub(crate) struct Script {
     /// The steps, in order.
     #[serde(rename = "step")]
     pub(crate) steps: Vec<ScenarioStep>,
+    /// The reviews of a change before that. Only a demo has them.
+    #[serde(default, rename = "change")]
+    pub(crate) changes: Vec<ScriptedChange>,
+}
+
+/// What somebody changes without a plan, and what a reviewer finds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScriptedChange {
+    /// What is done, in words.
+    pub(crate) about: String,
+    /// Files: name, from the project's root → text.
+    pub(crate) write: IndexMap<String, String>,
+    /// What the reviewer answers. Without it, the change is committed.
+    pub(crate) answer: Option<Json>,
 }
 
 /// Returns the session of a scenario that names none.
@@ -44,11 +59,11 @@ fn some_session() -> String {
     "scenario".to_owned()
 }
 
-/// What the agent does up to one event, and the expected result. The order of the keys is that of a saved scenario.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+/// What the agent does up to one event, and the expected result.
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScenarioStep {
-    /// A heading, which starts a new chapter.
+    /// A heading, for the reader.
     pub(crate) chapter: Option<String>,
     /// What the user types. It starts a turn.
     pub(crate) user: Option<String>,
@@ -56,7 +71,6 @@ pub(crate) struct ScenarioStep {
     pub(crate) agent: String,
     /// Files that it writes: name → text. A name is relative to the instance's directory; one that begins with `/` is
     /// relative to the project's root.
-    #[serde(skip_serializing)]
     pub(crate) write: IndexMap<String, String>,
     /// Files that it changes: name → the old text, the new text.
     pub(crate) edit: IndexMap<String, [String; 2]>,
@@ -115,7 +129,7 @@ impl ScenarioStep {
 }
 
 /// Who drives an instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Driver {
     This,
@@ -135,8 +149,8 @@ impl Driver {
 }
 
 /// What a scripted reviewer does.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written")]
 pub(crate) enum ScriptedReview {
     /// Writes this text and gives this verdict, or none.
     Verdict {
@@ -156,7 +170,7 @@ pub(crate) enum ScriptedReview {
 }
 
 /// How a review is written.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 #[serde(
     untagged,
     expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list), a \
@@ -167,7 +181,6 @@ enum Written {
     Table {
         #[serde(flatten)]
         words: IndexMap<String, String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
         findings: Option<Vec<String>>,
         cost: Option<f64>,
         ran: Option<bool>,
@@ -224,30 +237,6 @@ impl TryFrom<Written> for ScriptedReview {
     }
 }
 
-impl From<ScriptedReview> for Written {
-    fn from(review: ScriptedReview) -> Self {
-        let (word, text, findings, cost, ran) = match review {
-            ScriptedReview::Crash(why) => ("crash".to_owned(), why, None, None, true),
-            ScriptedReview::Gate(output) => ("gate".to_owned(), output, None, None, true),
-            ScriptedReview::Verdict { verdict, text, findings, cost, ran } => {
-                let word = verdict.unwrap_or_else(|| "none".to_owned());
-                #[expect(clippy::cast_precision_loss, reason = "no review costs a million dollars")]
-                let cost = cost.map(|cost| cost as f64 / 1_000_000.0);
-                (word, text, findings, cost, ran)
-            }
-        };
-        if text.is_empty() && findings.is_none() && cost.is_none() && ran {
-            return Self::One(word);
-        }
-        Self::Table {
-            words: IndexMap::from_iter([(word, text)]),
-            findings,
-            cost,
-            ran: Some(false).filter(|_| !ran),
-        }
-    }
-}
-
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -258,7 +247,7 @@ fn millionths(dollars: f64) -> u64 {
 }
 
 /// The answer that a stop must get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
     Allow,

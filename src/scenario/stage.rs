@@ -85,9 +85,15 @@ impl ScriptedAnswer {
         self.decision.as_ref()?.review.as_ref()?.gate.as_deref()
     }
 
-    /// Returns the rule that answered.
-    pub(crate) fn rule(&self) -> Option<&str> {
-        let decision = self.decision.as_ref()?;
-        decision.fired().last().map(|rule| rule.rule.as_str())
+    /// Returns the rules that fired, the texts of the answer, and the output of the commands.
+    pub(crate) fn in_words(&self) -> String {
+        let fired = self.decision.iter().flat_map(DecisionLine::fired);
+        let rules = fired.map(|rule| {
+            let about = rule.about.as_deref().map(|about| format!("  {about}"));
+            format!("{}{}", rule.rule, about.unwrap_or_default())
+        });
+        let texts = self.reason.iter().chain(&self.message).chain([&self.transcript]);
+        let lines = rules.chain(texts.filter(|text| !text.is_empty()).cloned());
+        lines.collect::<Vec<_>>().join("\n")
     }
 }

@@ -30,6 +30,14 @@ pub(crate) fn around(dir: &Path) -> Option<WorkTree> {
     Some(WorkTree { git_dir: tree.git_dir.filter(is_safe), ..tree })
 }
 
+/// Returns the git directory of the work tree around `dir`, and the one that all its work trees share.
+pub(crate) fn of(dir: &Path) -> Option<(PathBuf, PathBuf)> {
+    let own = around(dir)?.git_dir?;
+    let shared = fs::read(own.join("commondir")).unwrap_or_default();
+    let shared = own.join(path(shared.trim_ascii()));
+    Some((own, shared))
+}
+
 /// Returns why there is no git directory of a work tree around `dir` that is only the user's; `None` if there is one.
 pub(crate) fn absent(dir: &Path) -> Option<String> {
     match named(dir) {

@@ -157,13 +157,8 @@ impl Facts {
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
         let retried = postponed::retried(&place.store);
-        let mut on_disk =
+        let on_disk =
             on_disk(place, known(snapshot.names(), &mut unread).unwrap_or_default(), &journal);
-        if chart.scope.since.is_some() {
-            // A change that begins leaves the files of the one before it, and writes over them.
-            let count = |id: &String| chart.cycles.get(id).map(|cycle| view.standing(cycle).count);
-            on_disk.retain(|review| count(&review.cycle) >= i64::try_from(review.n).ok());
-        }
         let unstartable = obstacle.clone().filter(|_| waits == Waits::Stop);
         Self {
             name: place.instance.name.clone(),

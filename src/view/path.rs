@@ -13,10 +13,10 @@ pub(crate) fn of_instance(place: &Place) -> Picture {
     let mut picture = Picture::of(chart);
     let path = path(place);
     picture.follow(&path);
-    picture.caption = Some(match path.last() {
+    picture.title = match path.last() {
         Some(phase) => format!("{} {}: {phase}", chart.scope.noun, place.instance.name),
         None => format!("{} {}: not started", chart.scope.noun, place.instance.name),
-    });
+    };
     picture
 }
 

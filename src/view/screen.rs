@@ -180,7 +180,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         let (hidden, chosen) = of_cycle.split_at(left_out);
         let mut chosen = chosen.to_vec();
         if let Some((first, _)) = hidden.first() {
-            let more = format!("{}: {left_out} more (--all)", first.cycle);
+            let more = format!("{}: {left_out} more (--reviews)", first.cycle);
             rows.push(paint_words(FAINT, &more));
         }
         let is_running = |(first, _): &&(&ReviewFacts, _)| Some(first.base.as_str()) == running;
@@ -247,7 +247,7 @@ fn others(facts: &Facts) -> String {
     if more > 0 {
         text.push_str(&format!(" and {more} more"));
     }
-    let list = format!("(`{} list`)", facts.chart.program());
+    let list = format!("(`{} status --all`)", facts.chart.program());
     format!("{text} {}", paint_words(FAINT, &list))
 }
 

@@ -234,11 +234,12 @@ fn a_command_of_a_chart_needs_no_run() {
     let project = Project::valid();
     project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
     let next_phase = || project.state()["next_phase"].clone();
-    let chart = copy_of_chart(&project, |text| text.replace("[commands.pause]", "[commands.list]"));
+    let chart =
+        copy_of_chart(&project, |text| text.replace("[commands.pause]", "[commands.status]"));
     let chart = chart.to_str().unwrap();
-    let own = project.run(&["--chart", chart, "list", "--json"]).json();
-    assert_eq!(own["list"][0]["plan"], "test-plan");
+    let own = project.run(&["--chart", chart, "status", "--json"]).json();
+    assert_eq!(own["plan"], "test-plan");
     assert_eq!(next_phase(), "plan-review");
-    assert_eq!(project.run(&["--chart", chart, "run", "list"]).code, 0);
+    assert_eq!(project.run(&["--chart", chart, "run", "status"]).code, 0);
     assert_eq!(next_phase(), json!(null));
 }

@@ -1,4 +1,4 @@
-//! `taskie demo`: a whole plan through the real hook, and the output for a person.
+//! `taskie demo`: the review of a change, and a whole plan through the real hook.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,7 @@ fn plain() -> &'static str {
 #[test]
 fn the_demo_without_a_terminal() {
     insta::assert_snapshot!("demo", plain());
+    assert!(plain().lines().count() <= 40);
     assert!(plain().lines().all(|line| line.chars().count() <= 100));
 }
 
@@ -100,17 +101,6 @@ fn finished(demo: &Demo, ran: &Ran) -> PathBuf {
 }
 
 #[test]
-fn only_embedded_charts_have_a_demo() {
-    let demo = Demo::new();
-    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml");
-    let ran = demo.run(&["--chart", chart, "demo"]);
-    assert_eq!(ran.out(), (1, ""));
-    let expected =
-        format!("taskie: {chart} has no demo\n  help: omit --chart: the demo is of taskie");
-    assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
-}
-
-#[test]
 fn a_demo_that_cannot_be_played_fails() {
     let demo = Demo::new();
     let nowhere = demo.temp.join("nowhere");
@@ -123,54 +113,21 @@ fn a_demo_that_cannot_be_played_fails() {
     );
 }
 
-/// The rules of each stop, as the demo shows them: `12 stop   on.Stop[4] → [5] → [7] …`.
-fn shown_rules(printed: &str) -> Vec<Vec<String>> {
-    let mut stops: Vec<String> = Vec::new();
-    for line in printed.lines() {
-        if let Some((number, rules)) = line.split_once(" stop   ")
-            && number.trim().parse::<u32>().is_ok()
-        {
-            stops.push(rules.to_owned());
-        } else if let (Some(more), Some(stop)) = (line.strip_prefix("          "), stops.last_mut())
-            && !stop.ends_with('\n')
-        {
-            // A list of rules that is too long for one line.
-            stop.push(' ');
-            stop.push_str(more);
-        } else if let Some(stop) = stops.last_mut() {
-            stop.push('\n');
-        }
-    }
-    let numbers = |stop: &String| {
-        let parts = stop.trim_start_matches("on.Stop").split(" → ");
-        let numbers = parts.filter_map(|part| part.strip_prefix('[')?.split_once(']'));
-        numbers.map(|(number, _)| format!("on.Stop[{number}]")).collect()
-    };
-    stops.iter().map(numbers).collect()
-}
-
-/// `taskie log --why` of each stop names the rules that the demo has shown, and of the others a part of their own guard.
+/// `taskie log --why` of each stop names, of each rule that did not fire, a part of its own guard.
 #[test]
 fn why_explains_each_stop_of_a_kept_demo() {
     let demo = Demo::new();
     let ran = demo.run(&["demo", "--keep"]);
     let kept = finished(&demo, &ran);
-    let stops = shown_rules(&ran.stdout);
-    assert_eq!(stops.len(), 14, "{}", ran.stdout);
     let chart =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml")).unwrap();
     let one_line = chart.split_whitespace().collect::<Vec<_>>().join(" ");
-    let answers = ["blocked", "allowed"];
-    for (at, shown) in stops.iter().enumerate() {
-        let n = (stops.len() - at).to_string();
-        let mut why = demo.command(&["log", "--why", &n, "--plan", "words", "--json"]);
+    for n in 1..=13 {
+        let mut why = demo.command(&["log", "--why", &n.to_string(), "--plan", "words", "--json"]);
         let why = Ran::of(why.current_dir(&kept).output().unwrap()).json();
-        let rules = why["rules"].as_array().unwrap();
-        let fired = rules.iter().filter(|rule| rule["fired"] == true);
-        let fired: Vec<&str> = fired.map(|rule| rule["rule"].as_str().unwrap()).collect();
-        assert_eq!(&fired, shown, "{n}");
-        assert!(answers.contains(&why["answer"].as_str().unwrap()), "{why}");
-        for rule in rules.iter().filter(|rule| rule["fired"] == false) {
+        assert!(["blocked", "allowed"].contains(&why["answer"].as_str().unwrap()), "{why}");
+        let rules = why["rules"].as_array().unwrap().iter();
+        for rule in rules.filter(|rule| rule["fired"] == false) {
             let part = rule["false"].as_str().unwrap();
             assert!(!part.is_empty() && one_line.contains(part), "{n}: {rule}");
             assert!(!rule["values"].as_object().unwrap().is_empty(), "{n}: {rule}");

@@ -1,4 +1,4 @@
-//! `taskie diagram`: the picture of a chart in each format, and the path of a plan.
+//! `taskie chart draw`: the picture of a chart, and the path of a plan.
 
 use std::fs;
 
@@ -8,20 +8,15 @@ use crate::support::{PLAN, Project, Reviewer};
 
 /// What is printed about the plan of the tests, or without `args` about the chart.
 fn drawn(project: &Project, args: &[&str]) -> String {
-    let ran = project.run(&[&["diagram"], args].concat());
+    let ran = project.run(&[&["chart", "draw"], args].concat());
     assert_eq!(ran.err(), (0, ""));
     ran.stdout
 }
 
 #[test]
-fn each_format() {
+fn a_chart_is_drawn() {
     let project = Project::empty();
-    for format in ["mermaid", "svg", "html"] {
-        let picture = drawn(&project, &["--chart", "dr-done", "--format", format]);
-        insta::assert_snapshot!(format!("diagram-{format}"), picture);
-    }
-    let mermaid = drawn(&project, &["--chart", "dr-done"]);
-    assert_eq!(mermaid, drawn(&project, &["--chart", "dr-done", "--format", "mermaid"]));
+    insta::assert_snapshot!("diagram-mermaid", drawn(&project, &["--chart", "dr-done"]));
     assert_eq!(project.names(), [] as [&str; 0]);
 }
 
@@ -51,28 +46,11 @@ fn the_path_of_a_plan() {
 
 #[test]
 fn a_plan_that_does_not_exist() {
-    let ran = Project::valid().run(&["diagram", "--plan", "nowhere"]);
+    let ran = Project::valid().run(&["chart", "draw", "--plan", "nowhere"]);
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.lines().next()),
         (1, "", Some("taskie: there is no plan `nowhere`"))
     );
-}
-
-/// `TASKIE_UPDATE_DOCS=1` draws it again.
-#[test]
-fn the_picture_in_the_documents_is_fresh() {
-    let drawn = drawn(&Project::empty(), &["--format", "svg"]);
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = root.join("docs/chart.svg");
-    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
-        fs::write(&file, &drawn).unwrap();
-    }
-    assert_eq!(
-        drawn,
-        fs::read_to_string(file).unwrap_or_default(),
-        "docs/chart.svg is out of date: run `TASKIE_UPDATE_DOCS=1 cargo test --test black_box diagram`"
-    );
-    assert!(fs::read_to_string(root.join("docs/chart.md")).unwrap().contains("](chart.svg)"));
 }
 
 /// A chart in which a text may be read eight times, although its property says seven.
@@ -85,27 +63,10 @@ fn chart_with_a_counterexample(project: &Project) {
 }
 
 #[test]
-fn a_counterexample_is_short_and_can_be_drawn() {
+fn a_counterexample_is_short() {
     let project = Project::empty();
     chart_with_a_counterexample(&project);
-    let ran = project.run(&["check-chart", "--diagram", "found.mmd", "chart.toml"]);
+    let ran = project.run(&["check-chart", "chart.toml"]);
     assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!("counterexample", ran.stdout);
-    let drawn = fs::read_to_string(project.root.join("found.mmd")).unwrap();
-    insta::assert_snapshot!("counterexample-drawn", drawn);
-    // Without a counterexample the chart is drawn, and nothing is marked.
-    let ran = project.run(&["check-chart", "--diagram", "all.svg", "--max-states", "10"]);
-    assert_eq!(ran.err(), (1, ""));
-    let drawn = fs::read_to_string(project.root.join("all.svg")).unwrap();
-    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/chart.svg");
-    assert_eq!(drawn, fs::read_to_string(chart).unwrap());
-    let ran = project.run(&["check-chart", "--diagram", "all.png", "--max-states", "10"]);
-    assert_eq!(
-        ran.all(),
-        (
-            1,
-            "",
-            "taskie: all.png cannot be drawn: its format is unknown\n  help: end its name with .svg, .html or .mmd\n"
-        )
-    );
 }

@@ -130,7 +130,8 @@ fn names_that_no_plan_can_have() {
 fn the_bare_program_is_wrong_usage() {
     let ran = Project::empty().run(&[]);
     assert_eq!(ran.out(), (2, ""));
-    assert!(ran.stderr.starts_with("A workflow engine for coding agents"));
+    assert!(ran.stderr.starts_with("An independent reviewer for coding agents"));
+    assert!(ran.stderr.lines().count() <= 24, "{}", ran.stderr);
 }
 
 /// A block that could not be printed is repeated, and no reviewer is run for it again.
@@ -288,7 +289,6 @@ fn texts_from_outside_are_escaped() {
             &["validate"],
             &["next"],
             &["render", "--next"],
-            &["render", "--next", "--set", "phase=complete"],
             &["enter", "complete", "--force"],
             &["enter", harmful],
             &["run", "pause", "--plan", harmful],
@@ -333,7 +333,7 @@ fn charts_from_outside_are_escaped() {
             &["check-chart", "--format", "concise"],
             &["check-chart", "--format", "github"],
             &["hook", "stop", "--chart"],
-            &["trust"],
+            &["config", "trust"],
         ] {
             let mut args = args.to_vec();
             if args[0] != "trust" {
@@ -343,7 +343,7 @@ fn charts_from_outside_are_escaped() {
             let text = format!("{}{}", ran.stdout, ran.stderr);
             // A person sees a file with its lines.
             let text = match args[..] {
-                ["trust"] | [_, _, "human", _] => text.replace("\n/etc/passwd", ""),
+                ["config", "trust"] | [_, _, "human", _] => text.replace("\n/etc/passwd", ""),
                 _ => text,
             };
             assert!(is_harmless(&text), "{args:?}: {text:?}");

@@ -218,7 +218,7 @@ fn the_agent_reports_a_text_once() {
     project.set(&json!({ "notify": ["no-program"] }));
     let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
     let asked = |answer: Value| answer["reason"].as_str().unwrap_or_default().to_owned();
-    let ignored = "`notify` is ignored until you run `taskie trust`.";
+    let ignored = "`notify` is ignored until you run `taskie config trust`.";
     let first = asked(stop(&event));
     assert!(first.contains(ignored), "{first}");
     event["stop_hook_active"] = json!(false);
@@ -317,12 +317,12 @@ fn no_agent_agrees_for_the_user() {
         "QWEN_CODE",
         "FACTORY_EXEC_TARGET_AUTONOMY",
     ] {
-        let mut trust = project.command(["trust", "--yes"]);
+        let mut trust = project.command(["config", "trust", "--yes"]);
         trust.env(mark, "1");
-        let refused = "taskie: an agent's session cannot agree for the user\n  help: in a terminal of your own: `taskie trust`\n";
+        let refused = "taskie: an agent's session cannot agree for the user\n  help: in a terminal of your own: `taskie config trust`\n";
         assert_eq!(Ran::of(trust.output().unwrap()).err(), (1, refused), "{mark}");
     }
-    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(project.run(&["config", "trust", "--yes"]).code, 0);
 }
 
 /// A reviewer that is missing: where the host's own program could review, the message names the setting.

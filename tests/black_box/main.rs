@@ -32,7 +32,6 @@ mod force;
 mod gates;
 mod hostile;
 mod hosts;
-mod installed;
 mod journal;
 mod launcher;
 mod layers;

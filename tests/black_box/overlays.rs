@@ -183,7 +183,7 @@ fn a_chart_extends_a_file_of_the_project() {
     let project = with_own("extends = [\"team.toml\"]\n");
     let team = project.root.join(".taskie/team.toml");
     fs::write(&team, "extends = [\"taskie\"]\n[config.clean]\ndefault = 7\n").unwrap();
-    let ran = project.run(&["trust", "--yes"]);
+    let ran = project.run(&["config", "trust", "--yes"]);
     assert!(ran.stdout.contains("── .taskie/team.toml ──"), "{}", ran.stdout);
     let clean = |expected: i64| {
         let ran = project.run(&["config", "--json"]);
@@ -200,7 +200,7 @@ fn a_chart_extends_a_file_of_the_project() {
     // A file outside the project is no part of it.
     fs::write(project.root.join(".taskie/statechart.toml"), "extends = [\"../../x.toml\"]\n")
         .unwrap();
-    let ran = project.run(&["trust", "--yes"]);
+    let ran = project.run(&["config", "trust", "--yes"]);
     assert!(ran.stderr.contains("which is outside the project"), "{}", ran.stderr);
 }
 
@@ -208,7 +208,7 @@ fn a_chart_extends_a_file_of_the_project() {
 #[test]
 fn a_new_version_of_the_base_is_named() {
     let project = with_own("extends = [\"taskie\"]\n");
-    project.run(&["trust", "--yes"]);
+    project.run(&["config", "trust", "--yes"]);
     let trust = project.bin.with_file_name("home/.local/state/taskie/trust");
     let record = fs::read_dir(trust).unwrap().next().unwrap().unwrap().path();
     let text = fs::read_to_string(&record).unwrap();
@@ -216,12 +216,12 @@ fn a_new_version_of_the_base_is_named() {
     let old = text.lines().filter(|line| !line.starts_with("bases "));
     fs::write(&record, old.collect::<Vec<_>>().join("\n")).unwrap();
     let changed = "taskie: .taskie/statechart.toml extends taskie, which this version of taskie has changed since you \
-                   trusted it: check it again with `taskie check-chart`, then run `taskie trust`.\n";
+                   trusted it: check it again with `taskie check-chart`, then run `taskie config trust`.\n";
     assert_eq!(project.run(&["config"]).stderr, changed);
     let doctor = project.run(&["doctor"]).stdout;
     let doctor = doctor.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(doctor.contains("has changed since you trusted it"), "{doctor}");
-    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(project.run(&["config", "trust", "--yes"]).code, 0);
     assert_eq!(project.run(&["config"]).stderr, "");
 }
 
@@ -278,13 +278,13 @@ fn a_plan_outlives_a_changed_chart() {
     let extended = |own: &str| format!("extends = [\"taskie\"]\n{own}");
     let phase = "[phases.audit]\nstage = \"Audit\"\nguard = \"free\"\nclear = [\"next_phase\"]\n";
     let project = with_own(&extended(phase));
-    project.run(&["trust", "--yes"]);
+    project.run(&["config", "trust", "--yes"]);
     let ran = project.run(&["enter", "audit", "--plan", "test-plan", "--force"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let chart = project.root.join(".taskie/statechart.toml");
     let change = |own: &str| {
         fs::write(&chart, extended(own)).unwrap();
-        project.run(&["trust", "--yes"]);
+        project.run(&["config", "trust", "--yes"]);
         project.run(&["next", "--plan", "test-plan"])
     };
     // What is new has its default.

@@ -1,5 +1,4 @@
-//! Checks the documents: the README's blocks are typed here in order, its quotations are compared with their source,
-//! and its picture is drawn again.
+//! Checks the documents: the README's blocks are typed here in order, and its quotations are compared with their source.
 
 use std::fs;
 use std::path::PathBuf;
@@ -235,26 +234,6 @@ fn the_loop_the_message_and_the_bound_are_true() {
     assert_eq!((ran.code, shape(&ran.stderr)), (1, shape(message)));
     let ran = project.stop_with("statechart.toml");
     assert_eq!(ran.code, 0, "a broken chart blocks nobody");
-}
-
-/// `TASKIE_UPDATE_DOCS=1` draws it again.
-#[test]
-fn the_picture_shows_the_demo_of_today() {
-    let project = Project::empty();
-    let script = root().join("docs/demo.sh");
-    let ran = typed(&project, &format!("sh '{}'", script.display()));
-    assert_eq!(ran.err(), (0, ""));
-    let file = root().join("docs/demo.svg");
-    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
-        fs::write(&file, &ran.stdout).unwrap();
-    }
-    assert_eq!(
-        ran.stdout,
-        fs::read_to_string(file).unwrap(),
-        "docs/demo.svg is out of date: run `TASKIE_UPDATE_DOCS=1 cargo test --test black_box readme`"
-    );
-    let readme = fs::read_to_string(root().join(README)).unwrap();
-    assert!(readme.contains("](docs/demo.svg)"));
 }
 
 /// Links to files of this repository work, in every document.

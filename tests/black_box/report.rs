@@ -62,12 +62,12 @@ fn a_large_plan_stays_readable() {
     for part in [
         "progress      24 of 30 tasks done",
         "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
-        "code-review: 26 more (--all)",
+        "code-review: 26 more (--reviews)",
         "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean in a row,",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }
-    let all = project.run(&["status", "--all"]).stdout;
+    let all = project.run(&["status", "--reviews"]).stdout;
     assert_eq!(all.matches("PASS").count() + all.matches("FAIL").count(), 264, "{all}");
     let log = project.run(&["log"]).stdout;
     assert!(log.lines().count() < 264 * 3 + 40);
@@ -76,33 +76,4 @@ fn a_large_plan_stays_readable() {
     let page = project.run(&["report"]).stdout;
     assert!(page.lines().count() <= 140, "{page}");
     assert_eq!(project.files(), before);
-}
-
-/// A file that exists, or a link, is overwritten only with `--force`.
-#[test]
-fn no_result_overwrites_a_file() {
-    let project = Project::valid();
-    let (kept, link) = (project.root.join("kept"), project.root.join("link.svg"));
-    std::os::unix::fs::symlink("kept", &link).unwrap();
-    let commands: [&[&str]; 2] =
-        [&["simulate", "--save"], &["check-chart", "--max-states", "10", "--diagram"]];
-    for command in commands {
-        for (name, is_there) in [("link.svg", false), ("kept", true), ("link.svg", true)] {
-            let _ = fs::remove_file(&kept);
-            if is_there {
-                fs::write(&kept, "mine").unwrap();
-            }
-            let ran = project.run(&[command, &[name]].concat());
-            let why = format!(
-                "taskie: {name} exists, and was not changed\n  help: name a new file, or add --force to overwrite this one\n"
-            );
-            assert_eq!(ran.all(), (1, "", why.as_str()));
-            assert_eq!(fs::read_to_string(&kept).ok().as_deref(), is_there.then_some("mine"));
-        }
-        let ran = project.run(&[command, &["link.svg", "--force"]].concat());
-        // What was not explored may be wrong.
-        assert_eq!(ran.err(), (i32::from(command[0] == "check-chart"), ""));
-        assert!(fs::read_to_string(&kept).unwrap().len() > 100);
-        assert!(link.is_symlink());
-    }
 }

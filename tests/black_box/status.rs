@@ -286,7 +286,7 @@ fn a_command_means_the_plan_under_review() {
     let ran = project.run(&["pause"]);
     assert_eq!(ran.err(), (0, ""));
     assert!(ran.stdout.ends_with(&format!("\nplan: {PLAN}\n")), "{}", ran.stdout);
-    let rows = project.run(&["list"]).stdout;
+    let rows = project.run(&["status", "--all"]).stdout;
     let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split_whitespace().collect()).collect();
     assert_eq!(rows[1][3], "review");
     slow.end(hook);

@@ -166,13 +166,13 @@ impl Resolver<'_> {
                 return;
             }
             Some(Looser::Direction(Direction::Fewer | Direction::More)) => {
-                ("a list", FieldType::List)
+                ("a list", [FieldType::List; 2])
             }
-            Some(Looser::Direction(_)) => ("an integer", FieldType::Integer),
+            Some(Looser::Direction(_)) => ("a number", [FieldType::Integer, FieldType::Amount]),
         };
-        if field.kind != has_it {
+        if !has_it.contains(&field.kind) {
             let message = format!("only {wanted} can get looser in this way");
-            let help = "write `higher`, `higher-or-0` or `lower` for an integer, `fewer` or `more` for a list, or a list of the looser values";
+            let help = "write `higher`, `higher-or-0` or `lower` for a number, `fewer` or `more` for a list, or a list of the looser values";
             self.flaw(Code::WrongType, path, message, help);
         }
     }

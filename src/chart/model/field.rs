@@ -28,7 +28,7 @@ pub struct FieldSource {
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
     /// For a setting: the values, of `one_of` or of a boolean, that the project's file can set only after the user has run
-    /// `taskie trust`. For a list: the items that need that in each project, also where the user's own file has them, because the project says
+    /// `taskie config trust`. For a list: the items that need that in each project, also where the user's own file has them, because the project says
     /// what they stand for. With `looser`: a project's setting that is looser than the default needs it, too, also where the
     /// user's own file has none. A file and commands always need it.
     pub trust: Option<Trust>,

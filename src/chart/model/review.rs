@@ -107,7 +107,7 @@ pub struct Findings {
     /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
     /// key, the finding is `open`.
     pub unanswered: Option<String>,
-    /// What the user can rule about a finding: the word for `taskie resolve`, and what the finding is then. Rulings are in
+    /// What the user can rule about a finding: the word for `taskie findings`, and what the finding is then. Rulings are in
     /// the file `rulings` in the instance's directory.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,

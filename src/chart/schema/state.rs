@@ -80,6 +80,7 @@ fn property(chart: &Chart, field: &Field) -> Json {
     let kind = match field.kind {
         FieldType::Boolean => "boolean",
         FieldType::Integer => "integer",
+        FieldType::Amount => "number",
         FieldType::String | FieldType::Phase => "string",
         FieldType::List => "array",
     };
@@ -122,6 +123,9 @@ fn property(chart: &Chart, field: &Field) -> Json {
             if let Some(minimum) = field.minimum {
                 property.insert("minItems".to_owned(), json!(minimum));
             }
+        }
+        FieldType::Amount => {
+            property.insert("exclusiveMinimum".to_owned(), json!(0));
         }
         FieldType::Boolean => {}
     }

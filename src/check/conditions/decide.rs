@@ -508,19 +508,12 @@ impl Program {
             (FieldType::String, Some(words)) => {
                 words.into_iter().map(|word| self.terms.known(word)).collect()
             }
-            (FieldType::String | FieldType::List, _) => vec![SOME],
+            (FieldType::Amount | FieldType::String | FieldType::List, _) => vec![SOME],
         };
         if Self::minds_empty(field) {
             values.push(self.terms.known(""));
         }
         values.extend(field.nullable.then_some(NULL));
         values
-    }
-
-    /// Returns a value as a field holds it: numbers beyond all that are named are one.
-    fn held(&mut self, at: usize, value: Term) -> Term {
-        let Some(number) = self.terms.number(value) else { return value };
-        let held = self.numbers.held(&self.chart.context[at], number);
-        self.terms.known(held)
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Program {
     /// Expressions by their source, for each phase that is `it` in them.
     read: FxHashMap<String, FxHashMap<String, Term>>,
     pub(super) numbers: Numbers,
+    /// The fields at which something looks besides their own assignments.
+    looked_at: BTreeSet<u32>,
 }
 
 impl Program {
@@ -39,9 +41,44 @@ impl Program {
             lets: FxHashMap::default(),
             read: FxHashMap::default(),
             numbers: Numbers::default(),
+            looked_at: BTreeSet::new(),
         };
         program.numbers = program.find_numbers();
+        for Fragment { role, text, .. } in chart.fragments() {
+            let (own, expr) = match role {
+                Role::Condition | Role::List => (None, Some(text)),
+                Role::Assigned(field) => (Some(program.terms.name(field)), single_expression(text)),
+                _ => continue,
+            };
+            let Some(expr) = expr else { continue };
+            let term = program.expr(expr, None);
+            let names = program.terms.names(term);
+            program.looked_at.extend(names.iter().filter(|name| Some(**name) != own));
+        }
+        for cycle in chart.cycles.values() {
+            for field in [&cycle.count, &cycle.limit] {
+                let name = program.terms.name(field);
+                program.looked_at.insert(name);
+            }
+        }
         program
+    }
+
+    /// Returns whether nothing but its own assignments looks at a field.
+    pub(super) fn only_counts(&mut self, at: usize) -> bool {
+        let name = self.chart.context.get_index(at).map(|(name, _)| self.terms.name(name));
+        name.is_none_or(|name| !self.looked_at.contains(&name))
+    }
+
+    /// Returns a value as a field holds it: numbers beyond all that are named are one, and so are those of a field that only
+    /// counts.
+    pub(super) fn held(&mut self, at: usize, value: Term) -> Term {
+        let Some(number) = self.terms.number(value) else { return value };
+        let held = match self.only_counts(at) {
+            true => self.chart.context[at].minimum.unwrap_or_default(),
+            false => self.numbers.held(&self.chart.context[at], number),
+        };
+        self.terms.known(held)
     }
 
     /// Finds the numbers that the chart names beside a field, a cycle or a setting.

@@ -17,7 +17,7 @@ use super::term::{SOME, Term};
 use crate::chart::choice::CHARTS;
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, RowShape, load};
-use crate::cli::enter::typist;
+use crate::cli::typist::typist;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Ended, FailedGate, Outcome, Step};
@@ -166,7 +166,13 @@ fn abstracted(decider: &mut Decider, at: usize, value: &Json) -> Term {
     match value {
         Json::Array(_) => SOME,
         Json::String(_) if is_free && !is_minded => SOME,
-        value => decider.program.terms.known(value.clone()),
+        value => {
+            let known = decider.program.terms.known(value.clone());
+            match decider.program.only_counts(at) {
+                true => decider.program.held(at, known),
+                false => known,
+            }
+        }
     }
 }
 
@@ -384,7 +390,7 @@ fn each_step_of_a_scenario_is_a_way_over_terms() {
         let Ok(instance) = PlayedInstance::of(&chart, typist(&chart), &script) else { continue };
         let stage = Compared { instance, decider: Decider::of(&chart), count: 0 };
         let mut player = Player::new(&chart, stage);
-        let played = player.play(&script, |_| {});
+        let played = player.play(&script, |_, _, _| {});
         assert!(!is_right || played.is_ok() && player.stage.count > 0, "{played:?}");
         counts.push(player.stage.count);
     }

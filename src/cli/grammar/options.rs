@@ -1,19 +1,64 @@
-//! Options: those of the chart's phases and commands, those that name an instance, and how their values are read.
+//! Options that several commands have, those of the chart's phases and commands, and how their values are read.
 
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, ValueHint, arg, value_parser};
+use clap::{Arg, ArgAction, Args, Command, value_parser};
 use indexmap::IndexSet;
+use serde_json::Number;
 
 use crate::chart::Chart;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
-use crate::host::hosts;
 
 /// The id of the argument that names an instance.
 const INSTANCE: &str = "instance";
+
+/// What a command is about.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct About {
+    /// The plan to use
+    #[arg(long, value_name = "NAME")]
+    pub(crate) instance: Option<String>,
+    #[command(flatten)]
+    pub(crate) of: Session,
+}
+
+/// Whose session a command is about.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Session {
+    /// The session to use [default: the one around this command, if a host says so]
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+}
+
+/// What a command is about that only reads, and prints what it has read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Asking {
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) about: About,
+}
+
+/// Returns a command that has [`About`] in the chart's words: `--plan`. Where each session has its own instance, none is named.
+pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
+    if !command.get_arguments().any(|arg| arg.get_id() == INSTANCE) {
+        return command;
+    }
+    let noun = &chart.scope.noun;
+    command.mut_arg(INSTANCE, |arg| match chart.scope.is_per_session() {
+        true => arg.hide(true).value_parser(|_: &str| {
+            Err::<String, _>("each session has its own: name the session".to_owned())
+        }),
+        false => arg
+            .long(noun.clone())
+            .value_name(noun.to_uppercase())
+            .help(format!("The {noun} to use [default: what the session works on, or the newest]")),
+    })
+}
 
 /// A stop that `taskie log --why` explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +69,7 @@ pub(crate) enum WhichStop {
     FromEnd(usize),
 }
 
-pub(super) fn which_stop(text: &str) -> Result<WhichStop, String> {
+pub(crate) fn which_stop(text: &str) -> Result<WhichStop, String> {
     if text == "next" {
         return Ok(WhichStop::Next);
     }
@@ -34,23 +79,14 @@ pub(super) fn which_stop(text: &str) -> Result<WhichStop, String> {
 }
 
 /// Accepts one of these words.
-pub(super) fn words(
+pub(crate) fn words(
     words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>,
 ) -> ValueParser {
     PossibleValuesParser::new(words).into()
 }
 
-/// Returns the option that lets the file of the option `what` be overwritten.
-pub(super) fn overwriting(what: &'static str) -> Arg {
-    arg!(--force "Overwrite the file, even through a link").requires(what)
-}
-
-pub(super) fn json() -> Arg {
-    arg!(--json "Print one JSON object, for programs")
-}
-
 /// Parses a time, or how long ago it was, into the form of the journal.
-pub(super) fn since(text: &str) -> Result<String, String> {
+pub(crate) fn since(text: &str) -> Result<String, String> {
     let day = format!("{text}T00:00:00Z");
     let time = match humantime::parse_duration(text) {
         Ok(ago) => SystemTime::now().checked_sub(ago),
@@ -82,14 +118,6 @@ pub(crate) fn args_of<'c>(chart: &'c Chart, name: &str) -> Vec<&'c str> {
     used.into_iter().collect()
 }
 
-/// Parses `NAME=VALUE`.
-pub(super) fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
-}
-
 /// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
 fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str> {
     let texts = fragments.iter().map(|fragment| fragment.text);
@@ -113,12 +141,19 @@ fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
     })
 }
 
+/// Parses a number above 0.
+pub(crate) fn amount(text: &str) -> Result<Number, String> {
+    let parsed = text.parse().ok().filter(|number: &Number| number.as_f64() > Some(0.0));
+    parsed.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.of.kind {
         FieldType::Integer => {
             let least = arg.of.minimum;
             ValueParser::new(move |text: &str| integer(text, least))
         }
+        FieldType::Amount => ValueParser::new(amount),
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
             value_parser!(String)
         }
@@ -141,37 +176,4 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
         return option.required(arg.default.is_none());
     }
     option.long(long).required(arg.default.is_none())
-}
-
-/// Returns the argument that names the instance: an option if the caller adds its name.
-pub(super) fn instance(chart: &Chart) -> Arg {
-    let noun = &chart.scope.noun;
-    Arg::new(INSTANCE)
-        .value_name(noun.to_uppercase())
-        .value_hint(ValueHint::Other)
-        .help(format!("The {noun} to use [default: what the session works on, or the newest]"))
-}
-
-pub(super) fn session(what: &str) -> Arg {
-    let variables: Vec<String> =
-        hosts::session_variables().map(|name| format!("${name}")).collect();
-    arg!(--session <ID>).help(format!("{what} [default: {}]", variables.join(", else ")))
-}
-
-/// Returns the options that name the instance and the session.
-pub(super) fn instance_args(chart: &Chart) -> Vec<Arg> {
-    match chart.scope.is_per_session() {
-        true => vec![session("The session to use")],
-        false => {
-            vec![instance(chart).long(chart.scope.noun.clone()), session("The current session")]
-        }
-    }
-}
-
-/// Returns the same options, with other help for the instance.
-pub(super) fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
-    instance_args(chart).into_iter().map(move |arg| match arg.get_id() == INSTANCE {
-        true => arg.help(help.to_owned()),
-        false => arg,
-    })
 }

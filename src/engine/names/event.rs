@@ -21,6 +21,7 @@ fn kind() -> Type {
             FieldDefault::Text => Type::Text,
             FieldDefault::List => Type::list(Type::Any),
             FieldDefault::Nothing => Type::Integer.or_none(),
+            FieldDefault::Amount => Type::Any,
         };
         (*name, kind)
     }))
@@ -37,6 +38,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         FieldDefault::Text => (Value::from(""), Json::is_string),
         FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
         FieldDefault::Nothing => (Value::from(()), Json::is_i64),
+        FieldDefault::Amount => (Value::from(()), Json::is_number),
     };
     let given = given.filter(|value| fits(value));
     Some(Ok(given.map_or(absent, context::to_value)))

@@ -79,6 +79,7 @@ impl<'c> ChartNames<'c> {
         match kind {
             FieldType::Boolean => Type::Boolean,
             FieldType::Integer => Type::Integer,
+            FieldType::Amount => Type::Any,
             FieldType::String => Type::Text,
             FieldType::List => Type::list(Type::Text),
             FieldType::Phase => self.phases(),

@@ -40,11 +40,15 @@ impl Repository<'_> {
         base: Base<'_>,
         head: String,
         after: &str,
+        differing: &dyn Fn(&str) -> Result<(String, Vec<Changed>), Unknown>,
     ) -> Result<(String, String), Unknown> {
         match base {
             Base::Known(id) => {
                 // A branch can have been made again under its name. A tree, with which a session begins, is on no branch.
-                let fork = self.ask(&["merge-base", &head, id])?;
+                let fork = match id == head {
+                    true => None,
+                    false => self.ask(&["merge-base", &head, id])?,
+                };
                 let id = fork.as_deref().unwrap_or(id);
                 let against = match id == head {
                     true => "since HEAD".to_owned(),
@@ -58,7 +62,7 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let uncommitted = self.files([&self.without(head.clone())?, after])?;
+                let (_, uncommitted) = differing(&head)?;
                 let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {

@@ -106,3 +106,8 @@ pub(super) fn alternate(folder: &Path) -> String {
         false => text,
     }
 }
+
+/// Returns the error for a folder that is in no repository.
+pub(super) fn no_repository() -> Unknown {
+    Unknown::new("this is no git repository", "run `git init`")
+}

@@ -9,14 +9,13 @@ mod index;
 mod pattern;
 mod repository;
 mod terms;
+mod trees;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use self::command::{bytes, run, unwritable};
+use self::command::run;
 use self::repository::Repository;
-use crate::chart::Scope;
-use crate::os::file::{create_private_folder, path};
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
@@ -24,6 +23,7 @@ use crate::text::shown;
 pub(crate) use self::command::{OBJECTS, with};
 use self::pattern::is_skipped;
 pub(crate) use self::terms::{Base, Changed, Content, Unknown, is_in};
+pub(crate) use self::trees::{Tree, Trees};
 
 /// The folder in the directory of a change with its objects, hidden like everything that is this program's.
 pub(crate) const STORED: &str = ".objects";
@@ -109,69 +109,31 @@ pub(crate) fn keep_what_is_referred_to(root: &Path, objects: &Path) -> Result<()
     Repository::of(root, objects).keep_what_is_referred_to()
 }
 
-/// The files of a work tree as git would store them, without what instances keep.
-#[derive(Debug)]
-pub(crate) struct Tree {
-    pub(crate) id: String,
-    /// Each with its mode and its blob.
-    files: BTreeMap<PathBuf, Vec<u8>>,
+/// Finds out what has changed in a work tree, compared with `base`.
+pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
+    let now = trees.read()?;
+    trees.repository(|repository| compared(repository, trees, &now, base))
 }
 
-impl Tree {
-    /// Reads that of the work tree around the project at `root`; `None` if it is unknown, as outside git.
-    pub(crate) fn read(root: &Path, scope: &Scope) -> Option<Self> {
-        let top = git_dir::around(root)?.top;
-        let folder = tempfile::tempdir().ok()?;
-        let objects = folder.path().join("objects");
-        create_private_folder(&objects).ok()?;
-        let repository = Repository::of(&top, &objects).limited(&[], scope);
-        let (id, ..) = repository.write_tree().ok()?;
-        let mut list = repository.git(&["ls-tree", "-r", "-z", "--full-tree", &id]).ok()?;
-        let listed = bytes(&mut list).ok()?.ok()?;
-        let files = listed.split(|byte| *byte == 0).filter_map(|line| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            let path = top.join(path(&line[tab + 1..]));
-            let path = path.strip_prefix(root).or_else(|_| path.strip_prefix(&top)).ok()?;
-            Some((path.to_owned(), line[..tab].to_owned()))
-        });
-        Some(Self { files: files.collect(), id })
-    }
-
-    /// Returns the files that are others in `now`, which was read later, and apart from them the new ones.
-    pub(crate) fn changed(&self, now: &Self) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let names: BTreeSet<&PathBuf> = self.files.keys().chain(now.files.keys()).collect();
-        let names = names.into_iter().filter(|name| self.files.get(*name) != now.files.get(*name));
-        names.cloned().partition(|name| self.files.contains_key(name))
-    }
-}
-
-/// Finds out what has changed in the work tree at `root`, compared with `base`. Only `paths` count, if there are any. The folder
-/// `objects` gets what git does not have yet.
-pub(crate) fn read(
-    root: &Path,
-    objects: &Path,
+fn compared(
+    repository: &Repository<'_>,
+    trees: &Trees,
+    now: &Tree,
     base: Base<'_>,
-    paths: &[String],
-    scope: &Scope,
 ) -> Result<Change, Unknown> {
-    if objects.to_str().is_none() {
-        let message = format!("{} is not UTF-8, which this command needs", objects.display());
-        return Err(Unknown::new(message, "rename the folder"));
-    }
-    create_private_folder(objects).map_err(|error| unwritable(objects, &error))?;
-    let repository = Repository::of(root, objects).limited(paths, scope);
+    let (root, paths) = (repository.root, trees.paths());
     let head = repository.id("HEAD^{commit}")?;
-    let (after, unread, nameless) = repository.write_tree()?;
     if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
         return Err(unknown);
     }
     let compared = |base| {
         let (base, against) = match head.clone() {
-            Some(head) => repository.compared(base, head, &after)?,
-            None => repository.compared_without_commit(base, &after)?,
+            Some(head) => repository.compared(base, head, &now.id, &|head| {
+                differing(repository, trees, head, &now.id)
+            })?,
+            None => repository.compared_without_commit(base, &now.id)?,
         };
-        let before = repository.without(base.clone())?;
-        let files = repository.files([&before, &after])?;
+        let (before, files) = differing(repository, trees, &base, &now.id)?;
         Ok::<_, Unknown>((base, against, before, files))
     };
     let first = compared(base);
@@ -195,12 +157,32 @@ pub(crate) fn read(
         }
     }
     for file in &mut files {
-        if let Some(unread) = unread.iter().find(|unread| unread.path == file.path) {
+        if let Some(unread) = now.unread.iter().find(|unread| unread.path == file.path) {
             (file.content, file.lines) = (unread.content, None);
         }
     }
-    files.extend(nameless.into_iter().filter(|file| is_in(&file.path, paths)));
-    Ok(Change { base, against, before, after, files, is_lost })
+    files.extend(now.nameless.iter().filter(|file| is_in(&file.path, paths)).cloned());
+    Ok(Change { base, against, before, after: now.id.clone(), files, is_lost })
+}
+
+/// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the tree
+/// `after`.
+fn differing(
+    repository: &Repository<'_>,
+    trees: &Trees,
+    base: &str,
+    after: &str,
+) -> Result<(String, Vec<Changed>), Unknown> {
+    let mut files = repository.files([base, after])?;
+    // Nothing of it is in a tree of the work tree, so it is among what differs.
+    let apart = trees.left_out(files.iter().map(|file| &*file.path));
+    if apart.is_empty() {
+        return Ok((base.to_owned(), files));
+    }
+    let before = repository.without(base, &apart)?;
+    let apart: HashSet<String> = apart.into_iter().map(str::to_owned).collect();
+    files.retain(|file| !apart.contains(&file.path));
+    Ok((before, files))
 }
 
 /// Returns why no tree of the repository at `root` can have this path in it.

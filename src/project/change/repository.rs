@@ -1,4 +1,4 @@
-//! Git in a work tree: its commands, and the tree of what is there now.
+//! Git in a work tree: its commands, and what differs between two trees.
 
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -6,16 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use walkdir::WalkDir;
-
-use super::command::{self, bytes, failed, failure, output, run, unwritable};
+use super::command::{self, failed, no_repository, run, unwritable};
 use super::index::Index;
-use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown};
-use crate::chart::Scope;
-use crate::hash::Hash;
-use crate::os::file::{Version, path};
+use super::terms::{Changed, Content, Unknown};
 use crate::os::regular::open_to_read;
-use crate::project::{ledger, state_file};
+use crate::store::git_dir;
 use crate::text::shown;
 
 /// How many of the newest commits can be those of a reviewer.
@@ -27,20 +22,12 @@ const SHA256: usize = 64;
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
 
-/// A file that is larger is not read: one that git does not track, and one that it does.
-const LARGE: u64 = 1024 * 1024;
-const LARGE_TRACKED: u64 = 16 * LARGE;
-
 /// The mode of a submodule, and of no file.
-const GITLINK: &str = "160000";
+pub(super) const GITLINK: &str = "160000";
 const NO_FILE: &str = "000000";
 
 /// What a text in UTF-16 begins with.
 const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
-
-/// Marks in the index hide nothing that is there.
-const PRESENT: [&str; 4] =
-    ["-c", "core.sparseCheckout=true", "-c", "sparse.expectFilesOutsideOfPatterns=false"];
 
 /// How many files a command line names: it has an end.
 const CHUNK: usize = 500;
@@ -53,33 +40,12 @@ pub(super) struct Repository<'r> {
     pub(super) root: &'r Path,
     /// Where the objects of the change are.
     objects: &'r Path,
-    /// What is in no tree of the change, as lists of pathspecs.
-    left_out: Vec<Vec<String>>,
 }
 
 impl<'r> Repository<'r> {
     /// Returns that of the work tree at `root`; `objects` is where the objects of the change are.
     pub(super) const fn of(root: &'r Path, objects: &'r Path) -> Self {
-        Self { root, objects, left_out: Vec::new() }
-    }
-
-    /// Limits the trees of the change to these files and folders, if there are any, without what instances keep: that says how
-    /// the work goes on, and is no part of it.
-    pub(super) fn limited(self, paths: &[String], scope: &Scope) -> Self {
-        let shared = scope.settings.map(|chart| (chart.home(), chart.folder()));
-        let (home, folder) = shared.unwrap_or((&scope.home, &scope.folder));
-        let kept = ["*.md", state_file::FILE, ledger::FILE, ".gitignore", "*.log"].into_iter();
-        let kept = kept.map(|file| format!(":(top,glob)**/{home}/{folder}/*/{file}"));
-        // A review of a plan has a line written there.
-        let ignored = scope.settings.is_none().then(|| format!(":(top,glob)**/{home}/.gitignore"));
-        let kept = kept.chain(ignored).collect();
-        let paths = paths.iter().map(|path| format!(":(top,exclude,literal){path}"));
-        let mut others: Vec<String> = paths.collect();
-        if !others.is_empty() {
-            others.push(":/".to_owned());
-        }
-        let left_out = [kept, others].into_iter().filter(|specs| !specs.is_empty());
-        Self { left_out: left_out.collect(), ..self }
+        Self { root, objects }
     }
 
     /// Returns the commit of HEAD; the empty tree where there is none.
@@ -133,16 +99,15 @@ impl<'r> Repository<'r> {
         self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
     }
 
-    /// Returns a new index without any file, whose objects are stored apart.
-    fn index(&self) -> Result<Index<'r>, Unknown> {
+    /// Returns a new index without any file.
+    pub(super) fn index(&self) -> Result<Index, Unknown> {
         Index::new(self.root, self.objects, self.stored()?)
     }
 
     /// Returns where the repository has its objects.
     fn stored(&self) -> Result<PathBuf, Unknown> {
-        let objects = self.ask(&["rev-parse", "--git-path", "objects"])?;
-        let objects = objects.map(|path| self.root.join(path));
-        objects.ok_or_else(|| Unknown::new("this is no git repository", "run `git init`"))
+        let (_, common) = git_dir::of(self.root).ok_or_else(no_repository)?;
+        Ok(common.join("objects"))
     }
 
     /// Copies into the repository what its index and its newest commits refer to, but which is only among the objects of the
@@ -169,133 +134,17 @@ impl<'r> Repository<'r> {
         Ok(())
     }
 
-    /// Writes what is in the work tree as a tree. Returns it, and the files whose content is not in it. Something in their place
-    /// shows which version is there, apart from those, returned last, that no tree can name: whether they have changed is unknown.
-    pub(super) fn write_tree(&self) -> Result<(String, Vec<Changed>, Vec<Changed>), Unknown> {
+    /// Returns a tree without the files of these names.
+    pub(super) fn without(&self, tree: &str, names: &[&str]) -> Result<String, Unknown> {
         let index = self.index()?;
-        let own = self.ask(&["rev-parse", "--git-path", "index"])?;
-        let own = own.map(|path| self.root.join(path));
-        // Its own stat data saves reading what has not changed.
-        if let Some(own) = own.filter(|own| own.exists()) {
-            copy_with_time(&own, &index.path())
-                .map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
-        }
-        let list = |args: &[&str]| bytes(index.git(&PRESENT)?.args(args))?.map_err(failed);
-        let listed = list(&["ls-files", "-z", "-v", "--stage"])?;
-        let is_submodule = |line: &[u8]| line.get(2..8) == Some(GITLINK.as_bytes());
-        let has_submodules = listed.split(|byte| *byte == 0).any(is_submodule);
-        // What is marked as unchanged is read all the same.
-        let marked = listed.split(|byte| *byte == 0).filter_map(|line| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            line.first()?.is_ascii_lowercase().then(|| &line[tab + 1..])
-        });
-        let marked: Vec<&[u8]> = marked.collect();
-        index.update("--no-assume-unchanged", &marked.join(&0))?;
-        let differing = || {
-            let options = ["ls-files", "-z", "-t", "--others", "--modified"];
-            list(&[&options[..], &["--exclude-standard", "--", ":/"]].concat())
-        };
-        let listed = differing()?;
-        let mut unread: Vec<(&[u8], &'static str)> = Vec::new();
-        let mut specs = b":/".to_vec();
-        for line in listed.split(|byte| *byte == 0) {
-            // Of a file, git says first whether it is tracked.
-            let (name, limit, why) = match line.split_at_checked(2) {
-                Some((b"? ", name)) => (name, LARGE, "untracked and larger than 1 MB"),
-                Some((_, name)) => (name, LARGE_TRACKED, "larger than 16 MB"),
-                None => continue,
-            };
-            let meta = self.root.join(path(name)).symlink_metadata();
-            let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
-            // A repository in the repository has a slash.
-            let (name, why) = match name.strip_suffix(b"/") {
-                Some(name) => (name, REPOSITORY),
-                None if is_large => (name, why),
-                None => continue,
-            };
-            specs.extend([b"\0:(exclude,literal,top)", name].concat());
-            unread.push((name, why));
-        }
-        let paths = index.folder.path().join("paths");
-        fs::write(&paths, specs).map_err(|error| unwritable(&paths, &error))?;
-        let paths = format!("--pathspec-from-file={}", paths.display());
-        let add = || {
-            let mut add = index.git(&PRESENT)?;
-            add.args(["add", "--all", "--sparse", "--ignore-errors", "--pathspec-file-nul"]);
-            let added = output(add.arg(&paths))?;
-            let why = (!matches!(added.status.code(), Some(0 | 1))).then(|| failure(&add, &added));
-            why.map_or(Ok(Ok(added.status.success())), |why| Ok(Err(failed(why))))
-        };
-        let are_all = add()?.or_else(|_| {
-            // The program of a filter is missing, or an encoding is another one: files are stored as they are.
-            let _ = index.attributes.set(self.empty_tree()?);
-            add()?
-        })?;
-        // One file that git cannot store, such as `.GIT/x`, hides none of the others.
-        let refused = if are_all { Vec::new() } else { differing()? };
-        let refused = refused.split(|byte| *byte == 0).filter_map(|line| line.get(2..));
-        let known: HashSet<&[u8]> = unread.iter().map(|(name, _)| *name).collect();
-        let refused = refused.map(|name| name.strip_suffix(b"/").unwrap_or(name));
-        let refused = refused.filter(|name| !known.contains(name));
-        unread.extend(refused.map(|name| (name, "git cannot store it")));
-        let idents = list(&["ls-files", "-z", "--", ":(top,attr:ident)"])?;
-        let is_hiding = |name: &&[u8]| self.text(&path(name), u64::MAX).is_some_and(has_own_ident);
-        let hiding = idents.split(|byte| *byte == 0).filter(is_hiding);
-        unread.extend(hiding.map(|name| (name, "git's `ident` hides a part of it")));
-        let open = if has_submodules { self.open_submodules()? } else { Vec::new() };
-        unread.extend(open.iter().map(|name| (name.as_bytes(), SUBMODULE)));
-        let empty = self.empty_tree()?;
-        let entries = unread.iter().flat_map(|(name, why)| {
-            let file = self.root.join(path(name));
-            // Another work tree of this repository belongs to other work.
-            let is_other = *why == REPOSITORY && file.join(".git").is_file();
-            let version = version(&file, if is_other { 0 } else { usize::MAX });
-            let entry = format!("{GITLINK} {:.*}\t", empty.len(), version).into_bytes();
-            [entry, name.to_vec(), vec![0]].concat()
-        });
-        index.update("--index-info", &entries.collect::<Vec<u8>>())?;
-        let left = if unread.is_empty() { Vec::new() } else { differing()? };
-        let left = left.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"? "));
-        let left: HashSet<&[u8]> =
-            left.map(|name| name.strip_suffix(b"/").unwrap_or(name)).collect();
-        self.leave_out(&index)?;
-        let tree = index.write(&["write-tree"])?;
-        let (nameless, unread): (Vec<_>, Vec<_>) =
-            unread.into_iter().partition(|(name, _)| left.contains(name));
-        let [unread, nameless] = [unread, nameless].map(|files| {
-            let files = files.into_iter().map(|(name, why)| Changed {
-                path: String::from_utf8_lossy(name).into_owned(),
-                lines: None,
-                content: match self.is_text(&path(name)) && !left.contains(name) {
-                    true => Content::InFile(why),
-                    false => Content::Unknown(why),
-                },
-            });
-            files.collect()
-        });
-        Ok((tree, unread, nameless))
-    }
-
-    /// Takes what is left out of the change out of an index.
-    fn leave_out(&self, index: &Index<'_>) -> Result<(), Unknown> {
-        for specs in &self.left_out {
-            let mut list = index.git(&["ls-files", "-z", "--"])?;
-            index.update("--force-remove", &bytes(list.args(specs))?.map_err(failed)?)?;
-        }
-        Ok(())
-    }
-
-    /// Returns a tree without what is left out of the change.
-    pub(super) fn without(&self, tree: String) -> Result<String, Unknown> {
-        let index = self.index()?;
-        index.write(&["read-tree", &tree])?;
-        self.leave_out(&index)?;
+        index.run(&["read-tree", tree])?;
+        index.update("--force-remove", names.join("\0").as_bytes())?;
         // What a partial clone lacks, it need not have for this.
-        index.write(&["write-tree", "--missing-ok"])
+        index.run(&["write-tree", "--missing-ok"])
     }
 
     /// Returns the submodules in which something is not committed: no tree of this repository has that.
-    fn open_submodules(&self) -> Result<Vec<String>, Unknown> {
+    pub(super) fn open_submodules(&self) -> Result<Vec<String>, Unknown> {
         let mut git = self.git(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"])?;
         let status = run(git.arg("--ignore-submodules=none"))?.map_err(failed)?;
         let open = status.split('\0').filter_map(|line| {
@@ -309,6 +158,9 @@ impl<'r> Repository<'r> {
 
     /// Returns the files that differ between two trees.
     pub(super) fn files(&self, trees: [&str; 2]) -> Result<Vec<Changed>, Unknown> {
+        if trees[0] == trees[1] {
+            return Ok(Vec::new());
+        }
         let mut git = self.git(&[
             "diff",
             "--raw",
@@ -373,11 +225,19 @@ impl<'r> Repository<'r> {
     }
 
     /// Returns whether a file is text, whatever attributes and settings say of it.
-    fn is_text(&self, path: &Path) -> bool {
+    pub(super) fn is_text(&self, path: &Path) -> bool {
         let start = self.text(path, START);
         start.is_some_and(|start| {
             !start.contains(&0) || UTF_16.iter().any(|mark| start.starts_with(mark))
         })
+    }
+
+    /// Returns whether git stores `$Id$` for something in a file that it has not written itself.
+    pub(super) fn has_own_ident(&self, path: &Path) -> bool {
+        let text = self.text(path, u64::MAX).unwrap_or_default();
+        let parts = text.split(|byte| *byte == b'$').filter_map(|part| part.strip_prefix(b"Id:"));
+        let mut idents = parts.filter(|part| !part.contains(&b'\n')).map(<[u8]>::trim_ascii);
+        idents.any(|ident| !ident.iter().all(u8::is_ascii_hexdigit))
     }
 
     /// Returns the files that the `.gitattributes` of a tree call generated: a change says nothing of itself.
@@ -386,17 +246,18 @@ impl<'r> Repository<'r> {
         if files.is_empty() {
             return Ok(found);
         }
-        let index = self.index()?;
-        if run(&mut index.git(&["read-tree", tree])?)?.is_err() {
-            return Ok(found);
-        }
-        let apart = index.folder.path().join("apart");
-        make_apart(&apart, tree).map_err(|error| unwritable(&apart, &error))?;
+        let apart = tempfile::tempdir();
+        let apart = apart.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
+        let apart = apart.path();
+        make_apart(apart, tree).map_err(|error| unwritable(apart, &error))?;
+        let source = format!("--source={tree}");
+        let stored = self.stored()?;
         for some in files.chunks(CHUNK) {
-            let mut git = index.git(&["-c", "core.attributesFile=/dev/null", "check-attr"])?;
-            git.args(["--cached", "-z", "linguist-generated", "--"]);
+            let mut git = self.git(&["-c", "core.attributesFile=/dev/null", "check-attr"])?;
+            git.args([&source, "-z", "linguist-generated", "--"]);
             git.args(some.iter().map(|file| &file.path))
-                .env("GIT_DIR", &apart)
+                .env("GIT_DIR", apart)
+                .env("GIT_OBJECT_DIRECTORY", &stored)
                 .env("GIT_ATTR_NOSYSTEM", "1");
             let attributes = run(&mut git)?.unwrap_or_default();
             let words: Vec<&str> = attributes.split('\0').collect();
@@ -405,27 +266,6 @@ impl<'r> Repository<'r> {
         }
         Ok(found)
     }
-}
-
-/// Returns whether git stores `$Id$` for something that it has not written itself.
-fn has_own_ident(text: Vec<u8>) -> bool {
-    let parts = text.split(|byte| *byte == b'$').filter_map(|part| part.strip_prefix(b"Id:"));
-    let mut idents = parts.filter(|part| !part.contains(&b'\n')).map(<[u8]>::trim_ascii);
-    idents.any(|ident| !ident.iter().all(u8::is_ascii_hexdigit))
-}
-
-/// Returns a hash of what the file system says of a file, or of all in a folder, `depth` levels deep: which version is there.
-fn version(path: &Path, depth: usize) -> String {
-    // No git looks into another repository: that can name programs of its own.
-    let files = WalkDir::new(path).max_depth(depth);
-    let files = files.sort_by_file_name().into_iter();
-    let mut hash = Hash::default();
-    for file in files.filter_entry(|file| file.file_name() != ".git").flatten() {
-        let meta = file.metadata().ok().filter(|meta| !meta.is_dir());
-        hash.add(file.path().as_os_str().as_encoded_bytes());
-        hash.add(format!("{:?}", meta.as_ref().map(Version::of)));
-    }
-    hash.text()
 }
 
 /// Makes a git directory for a reader of this tree: no attributes but those in it count there.
@@ -439,12 +279,4 @@ fn make_apart(dir: &Path, tree: &str) -> io::Result<()> {
         fs::write(dir.join("config"), config)?;
     }
     Ok(())
-}
-
-/// Copies a file with the time of its last change. Git reads a file that is not older than its index, since its stat data
-/// may hide a change made in the same second; a copy that seems newer would hide it for good.
-fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
-    let time = fs::metadata(from)?.modified()?;
-    fs::copy(from, to)?;
-    fs::File::options().write(true).open(to)?.set_modified(time)
 }

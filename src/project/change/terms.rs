@@ -23,7 +23,7 @@ pub(super) const REPOSITORY: &str = "a repository of its own";
 pub(super) const SUBMODULE: &str = "a submodule in which something is not committed";
 
 /// A file that has changed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Changed {
     pub(crate) path: String,
     /// How many lines were added and removed; `None` if nobody counts its lines.

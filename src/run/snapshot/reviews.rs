@@ -82,8 +82,13 @@ impl Snapshot {
         let is_unchanged = || {
             newest.seen.is_some()
                 && last.iter().all(|run| run.seen == newest.seen)
-                && seen::seen(&self.place.chart, &self.place.root, &self.dir(), subject).all
-                    == newest.seen
+                && seen::seen(
+                    &self.place.chart,
+                    (&self.place.root, self.place.trees()),
+                    &self.dir(),
+                    subject,
+                )
+                .all == newest.seen
         };
         is_same && !is_ruled() || is_unchanged()
     }
@@ -93,17 +98,9 @@ impl Snapshot {
         let view = self.view();
         let standing = view.unfinished().map(|cycle| view.standing(cycle));
         let unfinished = standing.as_ref();
-        let mut entries = self.ledger_of(
+        self.ledger_of(
             unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count))),
-        );
-        let chart = &self.place.chart;
-        if chart.scope.since.is_some() {
-            // Those of the change before, or of reviews that the user has ended.
-            let counts = chart.cycles.values().map(|cycle| view.standing(cycle).count);
-            let count = counts.max().unwrap_or_default();
-            entries.retain(|entry| entry.n <= count);
-        }
-        entries
+        )
     }
 
     /// Returns the same; `unfinished` is as in [`ledger::entries`].

@@ -1,0 +1,49 @@
+//! `taskie chart`: what the author of a chart needs.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Subcommand;
+
+use super::enter::Typist;
+use super::error::CliError;
+use super::grammar::options::About;
+use super::{check_chart, draw, schema, test};
+use crate::chart::Chart;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Find errors in charts before they run
+    Check(check_chart::Args),
+    /// Play scenarios in memory, and compare the results
+    #[command(after_help = "Exit codes: 0 all passed, 1 some failed, 2 wrong usage")]
+    Test(test::Args),
+    /// Draw the chart for Mermaid, and the path that a plan has taken if you name one
+    Draw(About),
+    /// Print each chart with what it extends, and where each part is from
+    Print(check_chart::Charts),
+    /// Print a JSON Schema (draft-07)
+    Schema(schema::Args),
+}
+
+/// Does what the command says. `named` is the chart of `--chart`.
+pub(super) fn run(
+    chart: &Arc<Chart>,
+    named: Option<&str>,
+    args: &Args,
+    typist: &Arc<Typist>,
+) -> Result<ExitCode, CliError> {
+    match &args.command {
+        Command::Check(args) => check_chart::run(named, args),
+        Command::Test(args) => test::run(chart, args, typist),
+        Command::Draw(about) => draw::run(chart, about),
+        Command::Print(charts) => check_chart::print(named, charts),
+        Command::Schema(args) => Ok(schema::print(chart, args)),
+    }
+}

@@ -1,0 +1,340 @@
+//! The tree of what is in a work tree now, as git would store it.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+use super::command::{bytes, failed, no_repository, unwritable};
+use super::index::Index;
+use super::repository::{GITLINK, Repository};
+use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown, is_in};
+use crate::chart::Scope;
+use crate::hash::Hash;
+use crate::os::file::{Version, create_private_folder, path};
+use crate::project::{ledger, state_file};
+use crate::store::git_dir::{self, WorkTree};
+
+/// A file that is larger is not read: one that git does not track, and one that it does.
+const LARGE: u64 = 1024 * 1024;
+const LARGE_TRACKED: u64 = 16 * LARGE;
+
+/// What is in the trees of an instance's work tree.
+#[derive(Debug, Default)]
+struct Limits {
+    /// These files and folders only, if there are any; `None` if nobody knows.
+    paths: Option<Vec<String>>,
+    /// The home of the instances, and their folder in it. What they keep says how the work goes on, and is no part of it.
+    home: String,
+    folder: String,
+    /// A review of a plan has a line written in the home's `.gitignore`.
+    has_ignore: bool,
+}
+
+/// Reads the tree of an instance's work tree. A tree that was read is read again only if something has changed since.
+#[derive(Debug)]
+pub(crate) struct Trees {
+    root: PathBuf,
+    /// Where the objects of its trees are, if anybody is to see them later.
+    kept: Option<PathBuf>,
+    temporary: OnceLock<TempDir>,
+    limits: Limits,
+    last: Mutex<Option<(Index, Arc<Tree>)>>,
+}
+
+/// The files of a work tree.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) id: String,
+    /// The files whose content is not in it. Something in their place shows which version is there.
+    pub(super) unread: Vec<Changed>,
+    /// Those that no tree can name: whether they have changed is unknown.
+    pub(super) nameless: Vec<Changed>,
+    /// What differs from it all the same.
+    left: HashSet<Vec<u8>>,
+    /// Which version of each file is there whose content is not in it; `None` if that does not show all that changes.
+    versions: Option<Vec<(Vec<u8>, String)>>,
+}
+
+impl Trees {
+    /// Returns the reader for the work tree around `root`, whose objects are stored in `kept` or for now.
+    pub(crate) fn of(
+        root: &Path,
+        kept: Option<PathBuf>,
+        paths: Option<Vec<String>>,
+        scope: &Scope,
+    ) -> Self {
+        let shared = scope.settings.map(|chart| (chart.home(), chart.folder()));
+        let (home, folder) = shared.unwrap_or((&scope.home, &scope.folder));
+        let [home, folder] = [home, folder].map(str::to_owned);
+        let limits = Limits { paths, home, folder, has_ignore: scope.settings.is_none() };
+        Self {
+            root: root.to_owned(),
+            kept,
+            temporary: OnceLock::new(),
+            limits,
+            last: Mutex::default(),
+        }
+    }
+
+    pub(super) fn paths(&self) -> &[String] {
+        self.limits.paths.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the folder with the objects of its trees.
+    fn objects(&self) -> Result<PathBuf, Unknown> {
+        // Of what is not there, nothing is kept.
+        let kept = self.kept.as_ref();
+        if let Some(kept) = kept.filter(|kept| kept.parent().is_some_and(Path::is_dir)) {
+            if kept.to_str().is_none() {
+                let message = format!("{} is not UTF-8, which this command needs", kept.display());
+                return Err(Unknown::new(message, "rename the folder"));
+            }
+            create_private_folder(kept).map_err(|error| unwritable(kept, &error))?;
+            return Ok(kept.clone());
+        }
+        let folder = self.temporary.get().map_or_else(
+            || tempfile::tempdir().map(|folder| self.temporary.get_or_init(|| folder)),
+            Ok,
+        );
+        let folder = folder.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
+        Ok(folder.path().to_owned())
+    }
+
+    /// Calls `ask` with the repository.
+    pub(super) fn repository<T>(
+        &self,
+        ask: impl FnOnce(&Repository<'_>) -> Result<T, Unknown>,
+    ) -> Result<T, Unknown> {
+        let WorkTree { top, .. } = git_dir::around(&self.root).ok_or_else(no_repository)?;
+        ask(&Repository::of(&top, &self.objects()?))
+    }
+
+    /// Returns the tree of what is there now.
+    pub(crate) fn read(&self) -> Result<Arc<Tree>, Unknown> {
+        if self.limits.paths.is_none() {
+            let message = "the change does not say which part of the work tree it is";
+            return Err(Unknown::new(message, "`taskie review PATHS` does"));
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = self.kept.as_ref().is_none_or(|kept| kept.is_dir());
+        if let Some((index, tree)) = last.take().filter(|_| is_there)
+            && self.repository(|it| self.is_same(it, &index, &tree))?
+        {
+            let tree = &last.insert((index, tree)).1;
+            return Ok(Arc::clone(tree));
+        }
+        let (index, tree) = self.repository(|it| self.write(it))?;
+        Ok(Arc::clone(&last.insert((index, Arc::new(tree))).1))
+    }
+
+    /// Returns the files that differ between two trees, and apart from them those that only the second one has.
+    pub(crate) fn changed(&self, trees: [&str; 2]) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
+        if trees[0] == trees[1] {
+            return Some(Default::default());
+        }
+        let top = git_dir::around(&self.root)?.top;
+        let printed = self.repository(|it| {
+            let mut diff = it.git(&["diff-tree", "-r", "-z", "--name-status", "--no-renames"])?;
+            bytes(diff.args(trees))?.map_err(failed)
+        });
+        let printed = printed.ok()?;
+        let words: Vec<&[u8]> = printed.split(|byte| *byte == 0).collect();
+        let (mut changed, mut new) = (Vec::new(), Vec::new());
+        for pair in words.chunks_exact(2) {
+            let file = top.join(path(pair[1]));
+            let file = file.strip_prefix(&self.root).or_else(|_| file.strip_prefix(&top));
+            let list = if pair[0] == b"A" { &mut new } else { &mut changed };
+            list.extend(file.map(Path::to_owned));
+        }
+        Some((changed, new))
+    }
+
+    /// Returns whether nothing has changed since a tree was written with this index.
+    fn is_same(
+        &self,
+        repository: &Repository<'_>,
+        index: &Index,
+        tree: &Tree,
+    ) -> Result<bool, Unknown> {
+        let Some(versions) = &tree.versions else { return Ok(false) };
+        let is_there = |name: &[u8], then: &str| version(&repository.root.join(path(name))) == then;
+        let mut versions = versions.iter();
+        let are_there = versions.all(|(name, then)| is_there(name, then));
+        Ok(are_there && self.differing(index)? == tree.left)
+    }
+
+    /// Returns what is not in an index as it is in the work tree: a letter and a name.
+    fn differing(&self, index: &Index) -> Result<HashSet<Vec<u8>>, Unknown> {
+        let listed = index.list()?;
+        let differing = listed.split(|byte| *byte == 0).filter_map(Entry::of);
+        let differing = differing.filter(|entry| entry.differs() && !self.limits.leave_out(entry));
+        Ok(differing.map(|entry| [&[entry.tag, b' '], entry.file()].concat()).collect())
+    }
+
+    fn write(&self, repository: &Repository<'_>) -> Result<(Index, Tree), Unknown> {
+        let index = repository.index()?;
+        if let Some((own, _)) = git_dir::of(repository.root) {
+            index.copy(&own.join("index"))?;
+        }
+        let mut listed = index.list()?;
+        // What is marked as unchanged is read all the same.
+        let marked = listed.split(|byte| *byte == 0).filter_map(Entry::of);
+        let marked = marked.filter(|entry| entry.tag.is_ascii_lowercase()).map(|entry| entry.name);
+        let marked: Vec<&[u8]> = marked.collect();
+        if !marked.is_empty() {
+            index.update("--no-assume-unchanged", &marked.join(&0))?;
+            listed = index.list()?;
+        }
+        let entries: Vec<Entry<'_>> =
+            listed.split(|byte| *byte == 0).filter_map(Entry::of).collect();
+        let differing: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.differs()).collect();
+        let mut unread: Vec<(&[u8], &'static str)> = Vec::new();
+        let mut specs = b":/".to_vec();
+        for entry in &differing {
+            let (limit, why) = match entry.tag {
+                b'?' => (LARGE, "untracked and larger than 1 MB"),
+                _ => (LARGE_TRACKED, "larger than 16 MB"),
+            };
+            let meta = repository.root.join(path(entry.name)).symlink_metadata();
+            let is_large = meta.is_ok_and(|meta| meta.is_file() && meta.len() > limit);
+            let why = match () {
+                () if entry.is_repository() => REPOSITORY,
+                () if is_large => why,
+                () => continue,
+            };
+            specs.extend([b"\0:(exclude,literal,top)", entry.file()].concat());
+            unread.push((entry.file(), why));
+        }
+        let mut refused = HashSet::new();
+        if !differing.is_empty() && !index.add(&specs, || repository.empty_tree())? {
+            // One file that git cannot store, such as `.GIT/x`, hides none of the others.
+            refused = self.differing(&index)?;
+            refused.retain(|refused| unread.iter().all(|(name, _)| **name != refused[2..]));
+        }
+        unread.extend(refused.iter().map(|line| (&line[2..], "git cannot store it")));
+        let hiding = index.hiding(entries.iter().map(|entry| entry.name))?;
+        let hiding: Vec<&[u8]> = hiding.split(|byte| *byte == 0).collect();
+        let has_submodules = entries.iter().any(|entry| entry.is_submodule);
+        let open = if has_submodules { repository.open_submodules()? } else { Vec::new() };
+        let hides = hiding.iter().filter(|name| repository.has_own_ident(&path(name)));
+        unread.extend(hides.map(|name| (*name, "git's `ident` hides a part of it")));
+        unread.extend(open.iter().map(|name| (name.as_bytes(), SUBMODULE)));
+        let versions: Vec<(Vec<u8>, String)> = (unread.iter())
+            .map(|(name, _)| (name.to_vec(), version(&repository.root.join(path(name)))))
+            .collect();
+        if !versions.is_empty() {
+            let length = repository.empty_tree()?.len();
+            let entries = versions.iter().flat_map(|(name, version)| {
+                let entry = format!("{GITLINK} {version:.length$}\t").into_bytes();
+                [entry, name.clone(), vec![0]].concat()
+            });
+            index.update("--index-info", &entries.collect::<Vec<u8>>())?;
+        }
+        let left = match unread.is_empty() {
+            true => HashSet::new(),
+            false => self.differing(&index)?,
+        };
+        let apart = entries.iter().filter(|entry| self.limits.leave_out(entry));
+        let apart: Vec<&[u8]> = apart.map(Entry::file).collect();
+        index.update("--force-remove", &apart.join(&0))?;
+        let id = index.run(&["write-tree"])?;
+        let is_nameless = |name: &[u8]| left.contains(&[b"? ", name].concat());
+        let (nameless, unread): (Vec<_>, Vec<_>) =
+            unread.into_iter().partition(|(name, _)| is_nameless(name));
+        let [unread, nameless] = [unread, nameless].map(|files| {
+            let files = files.into_iter().map(|(name, why)| Changed {
+                path: String::from_utf8_lossy(name).into_owned(),
+                lines: None,
+                content: match repository.is_text(&path(name)) && !is_nameless(name) {
+                    true => Content::InFile(why),
+                    false => Content::Unknown(why),
+                },
+            });
+            files.collect()
+        });
+        let is_shown = !has_submodules && hiding.iter().all(|name| name.is_empty());
+        let versions = is_shown.then_some(versions);
+        Ok((index, Tree { id, unread, nameless, left, versions }))
+    }
+
+    /// Returns what a tree has that is left out of the trees of this work tree, of the files with these names.
+    pub(super) fn left_out<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+        names.filter(|name| self.limits.leaves_out(name)).collect()
+    }
+}
+
+impl Limits {
+    fn leave_out(&self, entry: &Entry<'_>) -> bool {
+        self.leaves_out(&String::from_utf8_lossy(entry.file()))
+    }
+
+    fn leaves_out(&self, file: &str) -> bool {
+        !self.paths.as_ref().is_none_or(|paths| is_in(file, paths)) || self.is_kept(file)
+    }
+
+    /// Returns whether an instance keeps a file.
+    fn is_kept(&self, file: &str) -> bool {
+        let ends = |folder: &str, end: &str| {
+            folder.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        };
+        let Some((folder, name)) = file.rsplit_once('/') else { return false };
+        let is_own = [state_file::FILE, ledger::FILE, ".gitignore"].contains(&name)
+            || [".md", ".log"].iter().any(|end| name.ends_with(end));
+        let instances = format!("{}/{}", self.home, self.folder);
+        let is_of_instance =
+            || folder.rsplit_once('/').is_some_and(|(above, _)| ends(above, &instances));
+        is_own && is_of_instance()
+            || self.has_ignore && name == ".gitignore" && ends(folder, &self.home)
+    }
+}
+
+/// An entry of a list of the files of an index.
+struct Entry<'l> {
+    /// `?` for a file that is not in it, `C` for one that is another one now.
+    tag: u8,
+    is_submodule: bool,
+    name: &'l [u8],
+}
+
+impl<'l> Entry<'l> {
+    fn of(line: &'l [u8]) -> Option<Self> {
+        let (tag, rest) = (*line.first()?, line.get(2..)?);
+        let name = match tag {
+            b'?' => rest,
+            _ => &rest[rest.iter().position(|byte| *byte == b'\t')? + 1..],
+        };
+        Some(Self { tag, is_submodule: rest.starts_with(GITLINK.as_bytes()) && tag != b'?', name })
+    }
+
+    fn differs(&self) -> bool {
+        matches!(self.tag, b'?' | b'C')
+    }
+
+    /// A repository in the repository has a slash.
+    fn is_repository(&self) -> bool {
+        self.name.ends_with(b"/")
+    }
+
+    fn file(&self) -> &'l [u8] {
+        self.name.strip_suffix(b"/").unwrap_or(self.name)
+    }
+}
+
+/// Returns a hash of what the file system says of a file, or of all in a folder: which version is there. Another work tree of a
+/// repository belongs to other work.
+fn version(path: &Path) -> String {
+    let depth = if path.join(".git").is_file() { 0 } else { usize::MAX };
+    // No git looks into another repository: that can name programs of its own.
+    let files = WalkDir::new(path).max_depth(depth);
+    let files = files.sort_by_file_name().into_iter();
+    let mut hash = Hash::default();
+    for file in files.filter_entry(|file| file.file_name() != ".git").flatten() {
+        let meta = file.metadata().ok().filter(|meta| !meta.is_dir());
+        hash.add(file.path().as_os_str().as_encoded_bytes());
+        hash.add(format!("{:?}", meta.as_ref().map(Version::of)));
+    }
+    hash.text()
+}
