@@ -10,17 +10,21 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
 use toml::de::{DeTable, DeValue};
 
-use super::model::Source;
+use super::model::{PATTERN, Source};
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
 use crate::diagnostic::toml::{Document, Segment, below};
+use crate::files::pattern::Pattern;
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
     let schema = statechart::of_charts();
-    jsonschema::draft7::new(&schema)
+    jsonschema::draft7::options()
+        .should_validate_formats(true)
+        .with_format(PATTERN, |text: &str| Pattern::parse(text).is_ok())
+        .build(&schema)
         .map_err(|error| error.to_string())
         .map(|validator| (validator, schema))
 });
@@ -59,6 +63,11 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
                     path => shown(path),
                 };
                 (Code::MissingKey, format!("{place} has no `{name}`"))
+            }
+            ValidationErrorKind::Format { .. } => {
+                let instance = error.instance();
+                let why = instance.as_str().and_then(|text| Pattern::parse(text).err());
+                (Code::BadPattern, why.unwrap_or_default())
             }
             kind => {
                 let found = kind_of(error.instance().as_ref());

@@ -161,11 +161,10 @@ impl Reviewer<'_> {
         let shown = shown.display();
         let Some(text) = output::text(self.invoke, stdout) else {
             let program = self.program();
-            let key = self.invoke.text.first().and_then(|at| at.rsplit('/').next());
-            return Err(match key {
-                None => format!("`{program}` did not write {shown}"),
-                Some(key) => {
-                    format!("the answer of `{program}` has no `{key}`, the text of its review")
+            return Err(match self.invoke.text {
+                false => format!("`{program}` did not write {shown}"),
+                true => {
+                    format!("the answer of `{program}` has no `review`, the text of its review")
                 }
             });
         };

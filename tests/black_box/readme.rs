@@ -158,7 +158,10 @@ fn the_cost_is_counted_right() {
     let cycles: Vec<_> = chart["cycles"].as_table().unwrap().keys().collect();
     assert_eq!(cycles, ["plan-review", "tasks-review", "code-review", "all-code-review"]);
     let limit = chart["config"]["max_reviews"]["default"].as_integer().unwrap();
-    assert_eq!(chart["cycle"]["exit"].as_str(), Some("consecutive_clean >= needed"));
+    assert_eq!(
+        chart["cycles"]["code-review"]["exit"].as_str(),
+        Some("consecutive_clean >= needed")
+    );
     assert_eq!(chart["let"]["needed"].as_str(), Some("config.clean"));
     assert_eq!(chart["config"]["clean"]["default"].as_integer(), Some(2));
     let tasks = 5;

@@ -457,7 +457,6 @@ post = "post-{cycle}"
 [invoke.review]
 argv = ["reviewer"]
 verdicts = ["PASS", "FAIL"]
-verdict = ["/verdict"]
 timeout = 570
 
 [[on.Stop]]
