@@ -40,7 +40,7 @@ impl Repository<'_> {
         base: Base<'_>,
         head: String,
         after: &str,
-        differing: &dyn Fn(&str) -> Result<(String, Vec<Changed>), Unknown>,
+        differing: &dyn Fn(&str) -> Result<Vec<Changed>, Unknown>,
     ) -> Result<(String, String), Unknown> {
         match base {
             Base::Known(id) => {
@@ -62,7 +62,7 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let (_, uncommitted) = differing(&head)?;
+                let uncommitted = differing(&head)?;
                 let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {

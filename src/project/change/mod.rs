@@ -129,7 +129,7 @@ fn compared(
     let compared = |base| {
         let (base, against) = match head.clone() {
             Some(head) => repository.compared(base, head, &now.id, &|head| {
-                differing(repository, trees, head, &now.id)
+                Ok(differing(repository, trees, head, &now.id)?.1)
             })?,
             None => repository.compared_without_commit(base, &now.id)?,
         };
