@@ -176,6 +176,15 @@ fn carry_out(
             let says = format!("`{call}` takes effect when the review that is running has ended.");
             return Ok(Performed::said(says));
         }
+        Step::Done(decision)
+            if matches!(decision.answer, Answer::Refuse(_))
+                && let Some(pause) = withdrawn(place, event, snapshot) =>
+        {
+            let _lock = place.lock()?;
+            place.left().note(None).map_err(io("the pause cannot be withdrawn"))?;
+            let call = place.chart.call(&pause);
+            return Ok(Performed::said(format!("`{call}` no longer takes effect.")));
+        }
         Step::Done(decision) if decision.writes_nothing() => {
             if is_claiming(place, event, &decision) {
                 let _lock = place.lock()?;
@@ -277,6 +286,14 @@ fn pause<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e
     let running = Running::read(&place.store, &place.instance.name, &place.dir());
     // A reviewer that waits for its gates is not started then.
     (is_pause && is_alone && running?.gate.is_none()).then_some(name)
+}
+
+/// Returns the pause that waits for the end of a review, if this command would end it.
+fn withdrawn(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Option<String> {
+    let pause = place.left().kept.noted?;
+    let paused = snapshot.decide(&Event::command(&pause), None).ok()?.patch()?;
+    let then = Arc::new(snapshot.again(&paused)).decide(event, None).ok()?.decision()?;
+    (!matches!(then.answer, Answer::Refuse(_))).then_some(pause)
 }
 
 /// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.

@@ -182,7 +182,11 @@ impl Facts {
             obstacle,
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
-                .chain(running_cycle.and_then(|_| failures(&journal, retried.as_deref())))
+                .chain(running_cycle.and_then(|it| failures(&journal, &it.id, retried.as_deref())))
+                .chain(place.left().kept.noted.map(|pause| {
+                    let call = chart.call(&pause);
+                    format!("`{call}` takes effect when the review that is running has ended")
+                }))
                 .chain(failing_gate.map(|gate| gate.text))
                 .chain(unstartable)
                 .chain(limits)

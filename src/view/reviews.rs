@@ -42,10 +42,14 @@ impl ReviewFacts {
     }
 }
 
-/// Says how many reviews have failed since the last one that ended, if any, and why the last of them did. Those before the
+/// Says how many reviews of a cycle have failed since the last one that ended, if any, and why the last of them did. Those before the
 /// user `retried` do not count.
-pub(super) fn failures(journal: &[journal::ReviewLine], retried: Option<&str>) -> Option<String> {
-    let last = &journal.last()?.run;
+pub(super) fn failures(
+    journal: &[journal::ReviewLine],
+    cycle: &str,
+    retried: Option<&str>,
+) -> Option<String> {
+    let last = &journal.last().filter(|last| last.run.cycle == cycle)?.run;
     let why = last.failure()?;
     let runs = journal.iter().rev().map(|ended| &ended.run);
     let failed = match failed(runs, |run| run.cycle == last.cycle, retried).len() {
