@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[serde(rename_all = "lowercase")]
 pub enum Form {
     /// The last JSON object that is printed: `verdict`, and perhaps `findings` (records with `severity` and `title`, and often
-    /// `file` and `line`), `ran` (records with `command` and `exit`), `review`, `cost_usd` and `tokens`.
+    /// `file` and `line`), `ran` (records with `command` and `exit`), `review` and `cost_usd`.
     #[default]
     Own,
     /// What `claude --print --output-format json` prints.
@@ -34,8 +34,6 @@ pub struct Answer {
     pub reason: &'static [&'static str],
     /// In US dollars.
     pub cost: Option<&'static str>,
-    /// These are added up.
-    pub tokens: &'static [&'static str],
     /// An HTTP status, which may mean a usage limit or an outage.
     pub status: Option<&'static str>,
 }
@@ -49,7 +47,6 @@ const OWN: Answer = Answer {
     error: None,
     reason: &[],
     cost: Some("/cost_usd"),
-    tokens: &["/tokens"],
     status: None,
 };
 
@@ -64,12 +61,6 @@ static FORMS: [Answer; 3] = [
         error: Some("/is_error"),
         reason: &["/errors/0", "/result"],
         cost: Some("/total_cost_usd"),
-        tokens: &[
-            "/usage/input_tokens",
-            "/usage/output_tokens",
-            "/usage/cache_creation_input_tokens",
-            "/usage/cache_read_input_tokens",
-        ],
         status: Some("/api_error_status"),
     },
     Answer {
@@ -79,7 +70,6 @@ static FORMS: [Answer; 3] = [
         ran: &["/response/ran"],
         review: &["/response/review"],
         cost: None,
-        tokens: &[],
         ..OWN
     },
 ];

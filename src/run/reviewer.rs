@@ -111,7 +111,6 @@ impl Reviewer<'_> {
         let has_failed = failure.is_some() || verdict.is_err();
         let effort = Effort {
             cost: output::cost(self.invoke, &stdout),
-            tokens: output::tokens(self.invoke, &stdout),
             until: has_failed.then(|| output::postponed(self.invoke, &stdout)).flatten(),
             ..Effort::default()
         };

@@ -260,6 +260,13 @@ impl Names {
         self.text(format_args!("{place}.invoke"), &text, &self.root())
     }
 
+    /// Returns the name of the invocation that the rules of the chart mean now: a usage limit is one of its account's.
+    pub(super) fn next_invocation(self: &Arc<Self>) -> Result<String, Fault> {
+        let mut rules = self.chart.on.values().flatten();
+        let invoke = rules.find_map(|rule| rule.invoke.as_deref());
+        invoke.map_or(Ok(String::new()), |invoke| self.invocation("on", invoke))
+    }
+
     /// Returns the value of a literal of the chart.
     pub fn literal(
         &self,

@@ -83,9 +83,9 @@ pub const SOURCES: &[(&str, &BuiltIn)] = &[
         value: Lookup::One(|names| names.look(&Source::Now)),
     }),
     ("postponed", &BuiltIn {
-        about: &[("postponed", "until when no reviewer can run: `18:23 UTC+01:00`, or `2026-11-26 18:23 UTC+01:00`; none if one can", "")],
+        about: &[("postponed", "until when the reviewer whose turn it is cannot run: `18:23 UTC+01:00`, or `2026-11-26 18:23 UTC+01:00`; none if it can", "")],
         kind: |_| Some(Type::Text.or_none()),
-        value: Lookup::One(|names| names.look(&Source::Postponed)),
+        value: Lookup::One(|names| names.look(&Source::Postponed(names.next_invocation()?))),
     }),
     ("prompts", &super::prompts::SOURCE),
     ("review", &super::review::SOURCE),
