@@ -156,7 +156,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
-    mutant(r#"guard = "not event.stop_hook_active or review.ok""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
+    mutant(r#"guard = "not event.stop_hook_active or review.ok and consecutive_clean <= needed""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
             ("rule-never-fires", Rule("the flaw is still there")),
         ]),

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::evaluate::{Outcome, Path, STARTED};
 use super::term::{FALSE, NULL, Node, TRUE, Term};
 use crate::engine::context::cycle_of;
+use crate::engine::names::built_in::at_rest;
 
 impl Path<'_> {
     /// Returns the value of a built-in name, or the name where it is unknown.
@@ -37,27 +38,25 @@ impl Path<'_> {
     /// Returns what the review says that has run; `None` where it is unknown.
     fn of_review(&mut self, source: &str, key: &str) -> Option<Term> {
         let review = self.course.done.review.clone();
-        let is_gate = matches!(review, Some((_, Outcome::Gate, _)));
-        let n = review.as_ref().filter(|_| !is_gate).map_or(0, |(.., n)| *n);
+        let n = review.as_ref().map_or(0, |(.., n)| *n);
         let outcome = review.map(|(_, outcome, _)| outcome);
-        let ran = matches!(outcome, Some(Outcome::Ran(_)));
-        let yes = |is_so: bool| Some(if is_so { TRUE } else { FALSE });
-        match (source, key, &outcome) {
-            ("gate", "failed", _) => yes(is_gate),
-            ("gate", "times", _) if !is_gate => Some(self.program.terms.known(0)),
-            ("gate", _, _) if !is_gate => Some(NULL),
-            ("gate", "command" | "why", _) | ("review", "error", Some(Outcome::Failed)) => {
-                self.given(source, key)
-            }
-            ("review", "ok", _) => yes(ran),
-            ("review", "n", _) => Some(self.program.terms.known(n)),
-            ("review", "verdict", Some(Outcome::Ran(Some(verdict)))) => Some(*verdict),
-            ("review", "worst", Some(Outcome::Ran(Some(_)))) => None,
-            ("review", "ran" | "nothing", _) if !ran => Some(FALSE),
-            ("review", "findings", _) if !ran => Some(self.program.terms.known(json!([]))),
-            ("review", "until", _) if ran => Some(NULL),
-            ("review", "error" | "verdict" | "worst", _)
-            | ("review", "by" | "cost" | "until" | "file" | "answer", None) => Some(NULL),
+        let is_gate = outcome == Some(Outcome::Gate);
+        let outcome = outcome.filter(|_| (source == "gate") == is_gate);
+        let Some(outcome) = outcome else {
+            return at_rest(source, key).map(|value| self.program.terms.known(value));
+        };
+        let ran = matches!(outcome, Outcome::Ran(_));
+        match (key, &outcome) {
+            ("failed", _) => Some(TRUE),
+            ("command" | "why", _) | ("error", Outcome::Failed) => self.given(source, key),
+            ("ok", _) => Some(if ran { TRUE } else { FALSE }),
+            ("n", _) => Some(self.program.terms.known(n)),
+            ("verdict", Outcome::Ran(Some(verdict))) => Some(*verdict),
+            ("worst", Outcome::Ran(Some(_))) => None,
+            ("ran" | "nothing", _) if !ran => Some(FALSE),
+            ("findings", _) if !ran => Some(self.program.terms.known(json!([]))),
+            ("until", _) if !ran => None,
+            ("error" | "verdict" | "worst" | "until", _) => Some(NULL),
             _ => None,
         }
     }
@@ -95,12 +94,7 @@ impl Path<'_> {
     /// Returns `cycle.KEY`.
     pub(super) fn of_cycle(&mut self, key: &str, ask: bool) -> Option<Term> {
         let Some(at) = self.running() else {
-            return Some(match key {
-                "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged" => FALSE,
-                "n" | "limit" => self.program.terms.known(0),
-                "subject" | "findings" => self.program.terms.known(json!([])),
-                _ => NULL,
-            });
+            return Some(self.program.terms.known(at_rest("cycle", key)));
         };
         let chart = std::sync::Arc::clone(&self.program.chart);
         let cycle = &chart.cycles[at];

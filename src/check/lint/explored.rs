@@ -2,24 +2,27 @@
 //!
 //! [`crate::check::conditions`] does the work; this module says what to do about a finding.
 
+use std::ops::Range;
+
 use crate::check::conditions::report::Report;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Document, Segment};
+use crate::diagnostic::toml::Document;
 
 /// One finding for each element with something wrong, and its counterexample as the note. `document` is the chart's TOML.
 pub(super) fn flaws(report: &Report, document: &Document<'_>) -> Vec<Flaw> {
     // What several cycles share is reported once.
-    let mut reported: Vec<(Code, &[Segment])> = Vec::new();
+    let mut reported: Vec<(Code, Option<Range<usize>>)> = Vec::new();
     let mut flaws = Vec::new();
     for finding in &report.findings {
-        if reported.contains(&(finding.code, finding.path.as_slice())) {
+        let place = document.locate(&finding.path);
+        if reported.contains(&(finding.code, place.clone())) {
             continue;
         }
-        reported.push((finding.code, finding.path.as_slice()));
+        reported.push((finding.code, place.clone()));
         let flaw = Flaw::new(finding.code, finding.message.as_str())
             .help(help(finding.code).map(str::to_owned))
-            .at(document.locate(&finding.path));
+            .at(place);
         flaws.push(Flaw { note: finding.way.as_ref().map(|way| way.text.clone()), ..flaw });
     }
     flaws

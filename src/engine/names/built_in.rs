@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use minijinja::value::Value;
+use serde_json::{Value as Json, json};
 
 use super::types::ChartNames;
 use super::{Looked, Names};
@@ -29,4 +30,22 @@ pub(super) enum Lookup {
     Fields(fn(&Arc<Names>, &str) -> Looked),
     /// It is given with the other names.
     It,
+}
+
+/// Returns what a name is while no review has run, no gate has failed, or no cycle is running.
+pub(crate) fn at_rest(source: &str, key: &str) -> Option<Json> {
+    Some(match (source, key) {
+        ("review", "ok" | "ran" | "nothing")
+        | ("gate", "failed")
+        | ("cycle", "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged") => {
+            json!(false)
+        }
+        ("review", "n" | "seconds") | ("gate", "times") | ("cycle", "n" | "limit") => json!(0),
+        ("review", "took" | "found") | ("gate", "output") => json!(""),
+        ("review", "findings") | ("cycle", "text" | "subject" | "findings") => json!([]),
+        ("review", "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer")
+        | ("gate", "command" | "why")
+        | ("cycle", "id" | "post" | "resume" | "last" | "next" | "review" | "stage") => Json::Null,
+        _ => return None,
+    })
 }

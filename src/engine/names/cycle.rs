@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{BuiltIn, Lookup};
+use super::built_in::{BuiltIn, Lookup, at_rest};
 use super::findings;
 use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
@@ -160,20 +160,12 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
 /// Looks up `cycle.KEY` while no cycle is running. A let may ask whether one is running; a text that uses the
 /// data of a cycle needs a running one.
 fn without_cycle(names: &Names, key: &str) -> Looked {
-    let value = match key {
-        "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged" => {
-            return Some(Ok(Value::from(false)));
-        }
-        "n" | "limit" => Value::from(0),
-        "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Value::from(()),
-        "text" | "subject" | "findings" => Value::from(Vec::<Value>::new()),
-        _ => return None,
-    };
+    let value = at_rest("cycle", key)?;
     let moving = names.moving();
-    let is_needed = moving.is_preview && moving.making.is_empty();
+    let is_needed = moving.is_preview && moving.making.is_empty() && !value.is_boolean();
     let why = || format!("no cycle is running, so there is no `cycle.{key}`");
     Some(match is_needed {
         true => Err(Fault::World(why())),
-        false => Ok(value),
+        false => Ok(context::to_value(&value)),
     })
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{BuiltIn, Lookup};
+use super::built_in::{BuiltIn, Lookup, at_rest};
 use super::{Looked, Names};
-use crate::engine::decision::FailedGate;
+use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
 
@@ -36,18 +36,19 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         let moving = names.moving();
         (moving.review.clone(), moving.is_preview)
     };
-    let gate = review.as_deref().and_then(|ended| ended.outcome.failed_gate());
-    let text = |of: fn(&FailedGate) -> &String| Value::from(gate.map(of).map(String::as_str));
-    let value = match key {
-        "failed" => return Some(Ok(Value::from(gate.is_some()))),
-        "times" => Value::from(gate.map_or(0, |gate| gate.times)),
-        "command" => text(|gate| &gate.command),
-        "why" => text(|gate| &gate.why),
-        "output" => Value::from(gate.map_or("", |gate| &gate.output)),
-        _ => return None,
+    let Some(gate) = review.as_deref().and_then(|ended| ended.outcome.failed_gate()) else {
+        let value = context::to_value(&at_rest("gate", key)?);
+        return Some(match is_preview && key != "failed" {
+            true => Err(Fault::World(format!("no gate has failed, so there is no `gate.{key}`"))),
+            false => Ok(value),
+        });
     };
-    Some(match gate.is_none() && is_preview {
-        true => Err(Fault::World(format!("no gate has failed, so there is no `gate.{key}`"))),
-        false => Ok(value),
-    })
+    Some(Ok(match key {
+        "failed" => Value::from(true),
+        "times" => Value::from(gate.times),
+        "command" => Value::from(gate.command.as_str()),
+        "why" => Value::from(gate.why.as_str()),
+        "output" => Value::from(gate.output.as_str()),
+        _ => return None,
+    }))
 }

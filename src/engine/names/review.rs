@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{BuiltIn, Lookup};
+use super::built_in::{BuiltIn, Lookup, at_rest};
 use super::types::{ChartNames, words};
 use super::{Looked, Names};
+use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
@@ -81,17 +82,9 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
     let none = || Value::from(());
     let severities = &names.chart.findings.severities;
     let Some(Ended { invocation, outcome, effort, .. }) = review.as_deref() else {
-        let value = match key {
-            "ok" => return Some(Ok(Value::from(false))),
-            "ran" | "nothing" => Value::from(false),
-            "n" | "seconds" => Value::from(0),
-            "took" | "found" => Value::from(""),
-            "findings" => Value::from(Vec::<Value>::new()),
-            "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer" => none(),
-            _ => return None,
-        };
+        let value = context::to_value(&at_rest("review", key)?);
         let why = || format!("no review has run, so there is no `review.{key}`");
-        return Some(match is_preview {
+        return Some(match is_preview && key != "ok" {
             true => Err(Fault::World(why())),
             false => Ok(value),
         });
