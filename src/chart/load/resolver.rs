@@ -52,9 +52,12 @@ impl Resolver<'_> {
         if known.clone().any(|other| other == name) {
             return;
         }
-        let flaw = Flaw::new(code, format!("unknown {} `{name}`", noun(code)));
-        let flaw = flaw.help(hint(name, known));
-        self.flaws.push(flaw.at(self.locate(path)));
+        let place = self.locate(path);
+        // What several cycles share is reported once.
+        if self.flaws.iter().all(|flaw| (flaw.code, &flaw.span) != (code, &place)) {
+            let flaw = Flaw::new(code, format!("unknown {} `{name}`", noun(code)));
+            self.flaws.push(flaw.help(hint(name, known)).at(place));
+        }
     }
 
     /// Reports a flaw unless `name` is a phase.
