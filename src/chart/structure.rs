@@ -37,6 +37,11 @@ pub(super) fn parse(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
 /// Reads a chart, and returns everything that its syntax and its schema say is wrong.
 pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
     let json = json(document)?;
+    // What the chart lacks may be in that one.
+    if json.get("extends").is_some_and(Json::is_string) {
+        let flaw = Flaw::new(Code::WrongType, "expected a list: extends = [\"taskie\"]");
+        return Err(vec![flaw.at(document.locate(&[Segment::from("extends")]))]);
+    }
     let unusable = |message: String| vec![Flaw::new(Code::WrongType, message)];
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,

@@ -11,7 +11,6 @@ use clap::value_parser;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::grammar::options::words;
 use super::output::{WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
@@ -62,8 +61,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     charts: Charts,
     /// Write the findings in this format
-    #[arg(long, default_value = "human", value_parser = words(Format::ALL.map(|(name, _)| name)))]
-    format: String,
+    #[arg(long, default_value = "human")]
+    format: Format,
     /// Explore at most this many states of a chart [default: 100000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     max_states: Option<u32>,
@@ -80,7 +79,7 @@ pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<ExitCode, CliError
     if let Some(code) = &args.explain {
         return Ok(explain(code));
     }
-    let format = Format::named(&args.format).ok_or_else(|| CliError::new("unknown format"))?;
+    let format = args.format;
     if named.is_some() && !args.charts.file.is_empty() {
         tell("taskie: --chart and FILE both name a chart to check\n  help: remove --chart");
         return Ok(ExitCode::from(WRONG_USAGE));

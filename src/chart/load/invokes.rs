@@ -101,7 +101,7 @@ impl Resolver<'_> {
     fn deadline(&mut self, path: &[Segment], name: &str, timeout: &Amount, source: &Source) {
         let Some(longest) = timeout.longest(&source.config) else {
             let message = format!("the timeout of `{name}` has no upper limit");
-            let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+            let help = "write a number without quotes, or `{{ config.NAME }}`: a setting of a type such as `number of seconds from 1 to 900`";
             self.flaw(Code::WrongType, path, message, help);
             return;
         };

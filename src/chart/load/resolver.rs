@@ -89,6 +89,11 @@ impl Resolver<'_> {
         } else if let [.., Segment::Key(name)] = path {
             let message = format!("{shared} `{name}` has no `{key}`");
             let close = names.find(|other| is_slip(name, other));
+            let at = self.locate(path);
+            // What is misspelled lacks everything.
+            if close.is_some() && self.flaws.last().is_some_and(|flaw| flaw.span == at) {
+                return;
+            }
             let close = close.map(|close| format!("; did you mean `{close}`?"));
             let help = format!("add it here, or to {of_all}{}", close.unwrap_or_default());
             self.flaw(Code::MissingKey, path, message, help);
@@ -151,6 +156,7 @@ fn noun(code: Code) -> &'static str {
         Code::UnknownField => "context field",
         Code::UnknownCommand => "command",
         Code::UnknownInvocation => "invocation",
+        Code::UnknownName => "setting",
         _ => "phase",
     }
 }

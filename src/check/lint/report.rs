@@ -18,7 +18,7 @@ use crate::page::{self, counted};
 use crate::text::shown;
 
 /// A format for findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     Human,
     Concise,
@@ -47,21 +47,6 @@ impl<'c> FlawInReport<'c> {
 }
 
 impl Format {
-    /// The formats with their names, which are the values of `--format`.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("human", Self::Human),
-        ("concise", Self::Concise),
-        ("json", Self::Json),
-        ("sarif", Self::Sarif),
-        ("github", Self::Github),
-    ];
-
-    /// Returns the format of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        let format = Self::ALL.iter().find(|(own, _)| *own == name);
-        format.map(|(_, format)| *format)
-    }
-
     /// Returns all findings in this format.
     pub fn render(self, charts: &[Checked]) -> String {
         match self {
