@@ -406,7 +406,7 @@ fn fuzz_verdicts() {
         };
         let written = json.to_string();
         let Ok(found) = output::verdict(invoke, written.as_bytes()) else { return };
-        let expected = invoke.verdict.iter().find_map(|pointer| {
+        let expected = invoke.answer.answer().verdict.iter().find_map(|pointer| {
             in_values(&json, pointer).filter(|verdict| invoke.verdicts.contains(verdict))
         });
         assert_eq!(found, expected);

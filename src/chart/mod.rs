@@ -18,19 +18,19 @@ pub mod shipped;
 
 pub(crate) mod structure;
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexSet;
 use jsonschema::Validator;
 
-use crate::diagnostic::toml::{Document, Segment, at};
 use crate::expr::source::{Expr, Text};
 use crate::expr::syntax::names_in;
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use crate::hash::IndexMap;
-use model::{Advance, Amount, AnswerForm, Assign, Phase, PhaseType, Rule, Source};
+pub use model::{Cycle, Invoke};
+use model::{Phase, PhaseType, Rule, Source};
 use part::Part;
 use shipped::Embedded;
 
@@ -48,9 +48,7 @@ pub struct Chart {
     /// The tables that could not be resolved. Only a chart that is being checked may have any.
     pub broken_tables: Vec<String>,
     pub phases: Part<IndexMap<String, PhaseEntry>>,
-    pub cycles: Part<IndexMap<String, Cycle>>,
     pub commands: Part<IndexMap<String, Command>>,
-    pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
     /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
     pub validator: OnceLock<Result<Validator, String>>,
@@ -206,25 +204,6 @@ impl Chart {
     }
 }
 
-/// The tables of tables that share the keys of another table.
-const SHARED: [(&str, &str); 2] = [("cycles", "cycle"), ("invoke", "invocation")];
-
-/// Returns the place of the value at `path` in a chart; if it is absent, that of the nearest table above. A key that a
-/// cycle or a process lacks is in the table that all of them share.
-pub fn locate(document: &Document<'_>, path: &[Segment]) -> Option<Range<usize>> {
-    let shared = match path {
-        [Segment::Key(table), Segment::Key(_), rest @ ..]
-            if !rest.is_empty() && document.locate_exactly(&path[..3]).is_none() =>
-        {
-            let shared = SHARED.iter().find(|(own, _)| own == table);
-            shared.map(|(_, shared)| [at![*shared], rest].concat())
-        }
-        _ => None,
-    };
-    let shared = shared.and_then(|path| document.locate_exactly(&path));
-    shared.or_else(|| document.locate(path))
-}
-
 /// Where instances live.
 #[derive(Debug)]
 pub struct Scope {
@@ -325,74 +304,6 @@ pub struct PhaseEntry {
     pub key: String,
     /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.
     pub cycle: Option<String>,
-}
-
-/// A review cycle, what all cycles share filled in.
-#[derive(Debug)]
-pub struct Cycle {
-    pub id: String,
-    pub count: String,
-    pub limit: String,
-    pub exit: Expr,
-    pub streak: Option<Text>,
-    pub entry: Assign,
-    pub post: String,
-    pub base: Pattern,
-    pub review: Pattern,
-    pub answer: Pattern,
-    pub subject: Vec<Text>,
-    pub empty: Option<Text>,
-    pub ready: Option<Expr>,
-    pub resume: Option<String>,
-    pub stall: Option<Amount>,
-    pub skips: Option<Text>,
-    pub stage: Option<String>,
-    pub text: IndexMap<String, Text>,
-    pub advance: Vec<Advance>,
-}
-
-impl Cycle {
-    /// Returns it in words, for a row or a list: what it is about, its `base`, is only named where that can differ.
-    pub fn title(&self, base: &str) -> String {
-        match self.base.holes().next() {
-            None => self.id.clone(),
-            Some(_) => format!("{} {base}", self.id),
-        }
-    }
-
-    /// Returns a file name of the cycle with its holes filled: `base`, `n`, and those of which `part` says what they are.
-    pub fn file_name<E>(
-        &self,
-        pattern: &Pattern,
-        n: &str,
-        part: impl Fn(&str) -> Result<String, E>,
-    ) -> Result<String, E> {
-        pattern.render(|hole| match hole {
-            "base" => self.base.render(&part),
-            "n" => Ok(n.to_owned()),
-            other => part(other),
-        })
-    }
-}
-
-/// A process, what all processes share filled in.
-#[derive(Debug)]
-pub struct Invoke {
-    pub argv: Vec<Text>,
-    pub answer: AnswerForm,
-    pub verdicts: Vec<String>,
-    pub verdict: Vec<String>,
-    pub findings: Vec<String>,
-    pub ran: Vec<String>,
-    pub text: Vec<String>,
-    pub error: Option<String>,
-    pub reason: Vec<String>,
-    pub cost: Option<String>,
-    pub tokens: Vec<String>,
-    /// A pointer to the status that may mean a usage limit.
-    pub status: Option<String>,
-    pub by: Option<Text>,
-    pub timeout: Amount,
 }
 
 /// A command: one rule, and a message if it does not apply.

@@ -10,17 +10,21 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
 use toml::de::{DeTable, DeValue};
 
-use super::model::Source;
+use super::model::{PATTERN, Source};
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
 use crate::diagnostic::toml::{Document, Segment, below};
+use crate::files::pattern::Pattern;
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
     let schema = statechart::of_charts();
-    jsonschema::draft7::new(&schema)
+    jsonschema::draft7::options()
+        .should_validate_formats(true)
+        .with_format(PATTERN, |text: &str| Pattern::parse(text).is_ok())
+        .build(&schema)
         .map_err(|error| error.to_string())
         .map(|validator| (validator, schema))
 });
@@ -51,12 +55,22 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
     };
     let (mut flaws, meant) = unknown_keys(validator, schema, document, &json);
     for error in validator.iter_errors(&json) {
-        let path = steps(&json, &error.instance_path().to_string());
+        let pointer = error.instance_path().to_string();
+        let path = steps(&json, &pointer);
+        let at = document.locate(&path);
+        let mut close = None;
         let (code, message) = match error.kind() {
             ValidationErrorKind::AdditionalProperties { .. } => continue,
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                if meant.contains(&below(&path, name)) {
+                let others = pointer.rsplit_once('/').and_then(|(above, _)| json.pointer(above));
+                if let (Some(Json::Object(others)), Some(Segment::Key(own))) = (others, path.last())
+                {
+                    close = others.keys().find(|other| is_slip(own, other));
+                }
+                // What is misspelled lacks everything.
+                let is_known = flaws.last().is_some_and(|flaw: &Flaw| flaw.span == at);
+                if meant.contains(&below(&path, name)) || close.is_some() && is_known {
                     continue;
                 }
                 let place = match path.as_slice() {
@@ -65,6 +79,11 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
                 };
                 (Code::MissingKey, format!("{place} has no `{name}`"))
             }
+            ValidationErrorKind::Format { .. } => {
+                let instance = error.instance();
+                let why = instance.as_str().and_then(|text| Pattern::parse(text).err());
+                (Code::BadPattern, why.unwrap_or_default())
+            }
             kind => {
                 let found = kind_of(error.instance().as_ref());
                 let expected = expected(kind);
@@ -72,7 +91,8 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
                 (Code::WrongType, misfit.unwrap_or_else(|| error.to_string()))
             }
         };
-        flaws.push(Flaw::new(code, message).at(document.locate(&path)));
+        let help = close.map(|close| format!("did you mean `{close}`?"));
+        flaws.push(Flaw::new(code, message).help(help).at(at));
     }
     match flaws.is_empty() {
         true => serde_json::from_value(json).map_err(|error| unusable(error.to_string())),

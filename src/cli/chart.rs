@@ -24,9 +24,9 @@ enum Command {
     /// Play scenarios in memory, and compare the results
     #[command(after_help = "Exit codes: 0 all passed, 1 some failed, 2 wrong usage")]
     Test(test::Args),
-    /// Draw the chart for Mermaid, and the path that a plan has taken if you name one
+    /// Draw the chart for Mermaid, with the path of an instance if you name one
     Draw(About),
-    /// Print each chart with what it extends, and where each part is from
+    /// Print each chart with what it extends, as one chart
     Print(check_chart::Charts),
     /// Print a JSON Schema (draft-07)
     Schema(schema::Args),

@@ -356,7 +356,7 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
 pub(super) fn name_choice(place: &Place, about: &About) {
     let scope = &place.chart.scope;
     if !scope.is_per_session()
-        && !about.instance.is_some()
+        && about.instance.is_none()
         && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1)
     {
         say(&format!("{}: {}", scope.noun, place.instance.name));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use clap::ArgGroup;
 use miette::MietteDiagnostic;
-use serde_json::json;
 
 use super::error::{CliError, FIX};
 use super::grammar::options::About;
@@ -74,7 +73,8 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError>
         return Err(CliError::new(why));
     }
     let mut event = asked::seeing_stop(&place, session.as_deref());
-    event.fields["cwd"] = json!(std::env::current_dir().unwrap_or_default());
+    let cwd = std::env::current_dir().unwrap_or_default();
+    event.fields["cwd"] = cwd.display().to_string().into();
     event.fields["sandboxed"] = asked::was_sandboxed(&place, session.as_deref()).into();
     let snapshot = coming::at_stop(&place, snapshot, &event);
     let scene = Scene { chart, world: snapshot.as_world(), event };

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct Args {
     #[command(flatten)]
     asking: Asking,
-    /// List all plans or changes: progress, reviews, cost, driver
+    /// List all instances: progress, reviews, cost, driver
     #[arg(long, group = "what")]
     all: bool,
     /// Sum up the reviews: verdicts, time and cost

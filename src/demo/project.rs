@@ -133,6 +133,8 @@ impl Project {
 
     fn git(&self, words: &[&str]) -> Result<(), Failure> {
         let mut git = Command::new("git");
+        // The user's own configuration may sign commits, or run hooks.
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR");
         let git = git.args(words).current_dir(&self.root).stdin(Stdio::null());
         let output = git.output().map_err(io("git cannot be run"))?;
         match output.status.success() {
@@ -184,6 +186,7 @@ impl Project {
             .env("XDG_CONFIG_HOME", &self.behind)
             .env("XDG_STATE_HOME", &self.behind)
             .env(reviewer::FOLDER, &self.behind)
+            .env_remove("CLICOLOR_FORCE")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command

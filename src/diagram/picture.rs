@@ -30,7 +30,6 @@ pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) is_initial: bool,
-    pub(crate) stage: Option<String>,
     /// More about it, in short lines.
     pub(crate) notes: Vec<String>,
     pub(crate) mark: Mark,
@@ -136,7 +135,6 @@ impl Picture {
                     None => Kind::Phase,
                 },
                 is_initial: **name == chart.initial,
-                stage: chart.stage(name).map(|stage| shown(stage).into_owned()),
                 notes: phase.guard.iter().map(condition).collect(),
                 mark: Mark::None,
             });
@@ -173,7 +171,6 @@ impl Picture {
             name: shown(&cycle.id).into_owned(),
             kind: Kind::Cycle,
             is_initial: chart.initial == cycle.id,
-            stage: cycle.stage.as_deref().map(|stage| shown(stage).into_owned()),
             notes: vec![
                 format!("until {}", brief(&cycle.exit.0)),
                 format!("at most {}", brief(&cycle.limit)),

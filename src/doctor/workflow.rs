@@ -1,27 +1,23 @@
 //! Checks the settings of the project and what this machine keeps about it, the chart, and the current instance.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::diagnosis::Diagnosis;
 use super::subject::Subject;
 use crate::chart::choice::Choice;
 use crate::check::lint;
 use crate::disk;
-use crate::engine::decision::Step;
-use crate::engine::event::Event;
 use crate::expr::templates::Templates;
-use crate::host::events::UNCLAIMED;
 use crate::os::file::is_writable;
 use crate::page::counted;
 use crate::project::git;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::project::trust;
-use crate::run::asked;
-use crate::run::perform::peek;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
-use crate::store::{Store, driver, git_dir};
+use crate::store::{Store, git_dir};
 use crate::text::plain_line;
 
 /// Checks the settings, and that only this user can write what is kept.
@@ -155,7 +151,6 @@ pub(super) fn instance(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
         )),
     }
     found.extend(structure(place, &snapshot));
-    found.extend(undriven(place));
     if !is_writable(&place.dir()) {
         found.push(Diagnosis::problem(
             format!("{} cannot be written to", place.instance.dir.display()),
@@ -165,24 +160,8 @@ pub(super) fn instance(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     (sound, found)
 }
 
-/// Reports an instance that waits for a stop while no session drives it: what a session that stops would say about it.
-fn undriven(place: &Place) -> Option<Diagnosis> {
-    let name = &place.instance.name;
-    let event = Event::hook(UNCLAIMED, asked::typed_at(place));
-    let (Step::Done(decision), _) = peek(place, &event).ok()? else {
-        return None;
-    };
-    let help = decision.messages.first()?;
-    if !driver::of(&place.store, name).is_empty() {
-        return None;
-    }
-    let noun = &place.chart.scope.noun;
-    let text = format!("no session drives {noun} {name}, so a stop does nothing about it");
-    Some(Diagnosis::warning(text, help))
-}
-
 /// Returns what the chart's checks find.
-fn structure(place: &Place, snapshot: &std::sync::Arc<Snapshot>) -> Vec<Diagnosis> {
+fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
     let chart = &place.chart;
     let (noun, name) = (&chart.scope.noun, &place.instance.name);
     let mut found = Vec::new();

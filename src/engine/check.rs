@@ -12,7 +12,7 @@ use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::choice::Choice;
 use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Limited, Rule};
-use crate::chart::{Chart, Cycle, load, locate};
+use crate::chart::{Chart, Cycle, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
@@ -455,7 +455,7 @@ impl Checker<'_> {
     }
 
     fn place(&self, path: &[Segment]) -> Option<Range<usize>> {
-        locate(self.document, path)
+        self.document.locate(path)
     }
 
     /// Turns the problems of an expression into flaws of the chart or of a template.

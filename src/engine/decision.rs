@@ -302,8 +302,6 @@ pub struct Effort {
     pub cost: Option<u64>,
     /// No reviewer was started: something was missing, or its verdict could not count.
     pub not_started: bool,
-    /// How many tokens it took.
-    pub tokens: Option<u64>,
     /// It failed, and until then every other one would.
     pub until: Option<Moment>,
     /// It failed because the user has ended it.

@@ -76,6 +76,11 @@ impl Inspector {
         self.names.invocation("on", invoke)
     }
 
+    /// Returns the name of the invocation that the next review has.
+    pub fn next_invocation(&self) -> Result<String, Fault> {
+        self.names.next_invocation()
+    }
+
     /// Returns who does the reviews of `invoke`; `None` if the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
         let by = self.names.chart.invoke.get(invoke);

@@ -168,7 +168,7 @@ impl World for PossibleWorld {
             }
             Source::Config(name) => to_value(&self.setting(name)),
             Source::Driver { .. } => Value::from(self.disk.driver.as_deref()),
-            Source::Postponed => Value::from(self.disk.postponed.as_deref()),
+            Source::Postponed(_) => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Base => Value::from(()),
             Source::Spent { cycle, files, count } => self.spent(cycle.as_deref(), files, *count)?,

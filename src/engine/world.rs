@@ -49,8 +49,8 @@ pub enum Source {
         /// The session of the event.
         session: Option<String>,
     },
-    /// `postponed`: until when no reviewer can run, in words; none if one can.
-    Postponed,
+    /// `postponed`: until when no reviewer of this invocation can run, in words; none if one can.
+    Postponed(String),
     /// `spent`: what reviews cost, and which budget is used up.
     Spent {
         /// The running cycle.

@@ -4,3 +4,4 @@ pub mod events;
 pub mod hosts;
 pub mod question;
 pub mod reply;
+pub mod vendors;

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 use super::{limit, zone};
 use crate::chart::Invoke;
-use crate::chart::model::AnswerForm;
 use crate::clock::{self, Moment};
 use crate::reviewer::finding::{Found, Ran};
 use crate::text::plain_line;
@@ -38,14 +37,15 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     }
     let json = answer(invoke, stdout)?;
     let is_error = invoke
+        .answer
+        .answer()
         .error
-        .as_deref()
         .and_then(|pointer| find(json, pointer))
         .is_some_and(|flag| flag != "false");
     if is_error {
         return Err(reason(invoke, json).unwrap_or_else(|| "it reports an error".to_owned()));
     }
-    Ok(invoke.verdict.iter().find_map(|pointer| {
+    Ok(invoke.answer.answer().verdict.iter().find_map(|pointer| {
         let verdict: String = value(json, pointer)?;
         invoke.verdicts.contains(&verdict).then_some(verdict)
     }))
@@ -58,46 +58,41 @@ pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
 
 /// Returns what a process says that it cost, in millionths of a dollar.
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)?;
+    let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.answer.answer().cost?)?;
     let cost = dollars * 1e6;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
     (0.0..MOST).contains(&cost).then(|| cost.round() as u64)
 }
 
-/// Returns how many tokens a process says that it used.
-pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let json = answer(invoke, stdout).ok()?;
-    let counts = invoke.tokens.iter();
-    let counts = counts.filter_map(|pointer| value::<u64>(json, pointer));
-    counts.reduce(u64::saturating_add)
-}
-
 /// Returns what a process says that it found and did; `severities` are those that the chart knows.
 pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
     let json = answer(invoke, stdout).unwrap_or_default();
-    let first = |pointers: &[String]| pointers.iter().find_map(|pointer| find(json, pointer));
-    let ran = first(&invoke.ran).map(|list| Ran::read(&list)).unwrap_or_default();
-    let found = first(&invoke.findings).map(|list| Found::read(&list, severities));
+    let at = invoke.answer.answer();
+    let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| find(json, pointer));
+    let ran = first(at.ran).map(|list| Ran::read(&list)).unwrap_or_default();
+    let list = first(at.findings).filter(|_| !severities.is_empty());
+    let found = list.map(|list| Found::read(&list, severities));
     Found { ran, ..found.unwrap_or_default() }
 }
 
 /// Returns the review itself, as far as it is in a process's stdout.
 pub(crate) fn text(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
     let json = answer(invoke, stdout).ok()?;
-    let mut texts = invoke.text.iter();
+    let mut texts = invoke.answer.answer().review.iter().filter(|_| invoke.text);
     texts.find_map(|pointer| value::<String>(json, pointer).filter(|text| !text.trim().is_empty()))
 }
 
 /// Until when every other run would fail too, if a process that has failed says so.
 pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
-    let pointer = invoke.status.as_ref()?;
+    let at = invoke.answer.answer();
+    let pointer = at.status?;
     let json = answer(invoke, stdout).ok()?;
     let status: i64 = value(json, pointer)?;
     if !UNAVAILABLE.contains(&status) {
         return None;
     }
     let now = clock::now();
-    let named = invoke.reason.iter().find_map(|pointer| {
+    let named = at.reason.iter().find_map(|pointer| {
         let text: String = value(json, pointer)?;
         limit::reset_in(&text, now, zone::offset)
     });
@@ -117,12 +112,12 @@ fn value<T: DeserializeOwned>(json: &str, pointer: &str) -> Option<T> {
 fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
     let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
-    match invoke.answer {
-        AnswerForm::Json => match serde_json::from_str::<IgnoredAny>(text) {
+    match invoke.answer.answer().is_json {
+        true => match serde_json::from_str::<IgnoredAny>(text) {
             Ok(_) => Ok(text),
             Err(error) => Err(not_json(&error)),
         },
-        AnswerForm::Text => last_object(text)
+        false => last_object(text)
             .ok_or_else(|| "its output ends without the JSON object that was asked for".to_owned()),
     }
 }
@@ -149,7 +144,7 @@ pub(crate) fn last_object(text: &str) -> Option<&str> {
 }
 
 fn reason(invoke: &Invoke, json: &str) -> Option<String> {
-    let found = invoke.reason.iter().find_map(|pointer| find(json, pointer))?;
+    let found = invoke.answer.answer().reason.iter().find_map(|pointer| find(json, pointer))?;
     let text = serde_json::from_str(&found).unwrap_or(found);
     let short = plain_line(&text, REASON_LIMIT);
     // It becomes a part of a sentence.
@@ -228,42 +223,33 @@ impl<'de> Visitor<'de> for At<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::vendors::Form;
 
     fn invoke() -> Invoke {
         Invoke {
-            text: Vec::new(),
-            ran: vec!["/structured_output/ran".to_owned()],
-            cost: Some("/total_cost_usd".to_owned()),
-            findings: vec!["/structured_output/findings".to_owned()],
-            tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
-            status: None,
+            text: false,
             by: None,
             argv: Vec::new(),
-            answer: AnswerForm::Json,
+            answer: Form::Claude,
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
-            verdict: vec!["/structured_output/verdict".to_owned(), "/result/verdict".to_owned()],
-            error: Some("/is_error".to_owned()),
-            reason: vec!["/errors/0".to_owned(), "/result".to_owned()],
             timeout: crate::chart::model::Amount::Fixed(1),
         }
     }
 
     #[test]
     fn missing_figures_are_unknown() {
-        let cases: &[(&str, Option<u64>, Option<u64>)] = &[
-            (r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#, Some(213_457), Some(7)),
-            (r#"{"total_cost_usd":0,"usage":{"out":4}}"#, Some(0), Some(4)),
-            (r#"{"total_cost_usd":1e308}"#, None, None),
-            (r#"{"total_cost_usd":1,"total_cost_usd":2}"#, None, None),
-            (r#"{"total_cost_usd":-1,"usage":{"in":-1}}"#, None, None),
-            (r#"{"total_cost_usd":"much","usage":{"in":1.5}}"#, None, None),
-            ("{}", None, None),
-            ("", None, None),
+        let cases: &[(&str, Option<u64>)] = &[
+            (r#"{"total_cost_usd":0.2134567}"#, Some(213_457)),
+            (r#"{"total_cost_usd":0}"#, Some(0)),
+            (r#"{"total_cost_usd":1e308}"#, None),
+            (r#"{"total_cost_usd":1,"total_cost_usd":2}"#, None),
+            (r#"{"total_cost_usd":-1}"#, None),
+            (r#"{"total_cost_usd":"much"}"#, None),
+            ("{}", None),
+            ("", None),
         ];
-        for (stdout, money, count) in cases {
-            let stdout = stdout.as_bytes();
-            let found = (cost(&invoke(), stdout), tokens(&invoke(), stdout));
-            assert_eq!(found, (*money, *count));
+        for (stdout, money) in cases {
+            assert_eq!(cost(&invoke(), stdout.as_bytes()), *money);
         }
     }
 

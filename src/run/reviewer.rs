@@ -111,7 +111,6 @@ impl Reviewer<'_> {
         let has_failed = failure.is_some() || verdict.is_err();
         let effort = Effort {
             cost: output::cost(self.invoke, &stdout),
-            tokens: output::tokens(self.invoke, &stdout),
             until: has_failed.then(|| output::postponed(self.invoke, &stdout)).flatten(),
             ..Effort::default()
         };
@@ -161,11 +160,10 @@ impl Reviewer<'_> {
         let shown = shown.display();
         let Some(text) = output::text(self.invoke, stdout) else {
             let program = self.program();
-            let key = self.invoke.text.first().and_then(|at| at.rsplit('/').next());
-            return Err(match key {
-                None => format!("`{program}` did not write {shown}"),
-                Some(key) => {
-                    format!("the answer of `{program}` has no `{key}`, the text of its review")
+            return Err(match self.invoke.text {
+                false => format!("`{program}` did not write {shown}"),
+                true => {
+                    format!("the answer of `{program}` has no `review`, the text of its review")
                 }
             });
         };

@@ -183,7 +183,6 @@ pub(super) fn ended(
         },
         bytes: file.map_or(0, |meta| meta.len()),
         by: announced.by,
-        tokens: effort.tokens,
         subject: seen.subject,
         head: seen.head,
     }

@@ -121,8 +121,6 @@ pub(crate) struct ReviewLine {
     pub(crate) bytes: u64,
     /// The reviewer, as named by the chart.
     pub(crate) by: Option<String>,
-    /// How many tokens it used, if known.
-    pub(crate) tokens: Option<u64>,
     /// The files that it was about, each with a number for its content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) subject: IndexMap<String, u64>,

@@ -3,8 +3,9 @@
 //! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
 //! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
-//! full. Each folder of the store may have such files.
+//! full; what budgets count is copied to the new one. Each folder of the store may have such files.
 
+use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -26,6 +27,9 @@ const OLDER: &str = "journal.1";
 
 /// The size at which a new file is started.
 const FULL: u64 = 4 * 1024 * 1024;
+
+/// How the line of a review begins: what it cost counts for good.
+const LASTING: &str = r#"{"line":"review""#;
 
 /// How often to look for a file that other processes are replacing.
 const TRIES: usize = 16;
@@ -74,7 +78,9 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
             dated.map_or_else(|_| String::new(), |dated| dated.at)
         });
     }
-    let lines = lines.into_iter();
+    // What was copied from a full file is in both.
+    let mut copied = HashSet::new();
+    let lines = lines.into_iter().filter(|line| !line.starts_with(LASTING) || copied.insert(*line));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
@@ -107,7 +113,7 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
         let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make(&path)?;
+                make(&path, &lasting(folder, name))?;
                 continue;
             }
             Err(error) => return Err(error),
@@ -128,11 +134,19 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
     Err(io::Error::other("it keeps being replaced"))
 }
 
+/// Returns the lines of the file before this one that are not only about a moment, each with a line break before it.
+fn lasting(folder: &Path, name: &str) -> String {
+    let older = text(folder, name);
+    let lines = older.lines().filter(|line| line.starts_with(LASTING));
+    lines.flat_map(|line| ["\n", line]).collect()
+}
+
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
-fn make(path: &Path) -> io::Result<()> {
+fn make(path: &Path, lasting: &str) -> io::Result<()> {
     let made = disk::create_for_now(path, |file| {
         let inode = file.metadata()?.ino();
-        file.write_all(&serde_json::to_vec(&Head { inode })?)
+        file.write_all(&serde_json::to_vec(&Head { inode })?)?;
+        file.write_all(lasting.as_bytes())
     });
     match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -207,11 +221,13 @@ mod tests {
             let lines = lines(store);
             lines.iter().map(|line| line[..6].to_owned()).collect()
         };
+        append(store, "a", br#"{"line":"review","at":"1"}"#).unwrap();
         for n in 0..7 {
             let line = format!("line {n} {}", "x".repeat(half));
             append(store, "a", line.as_bytes()).unwrap();
         }
         assert_eq!(numbers(store), ["line 4", "line 5", "line 6"]);
+        assert_eq!(read::<Dated>(store, "a").len(), 1, "what a review cost counts for good");
         let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
         let mut names: Vec<_> = fs::read_dir(&store.beside).unwrap().map(names).collect();
         names.sort();

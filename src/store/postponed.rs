@@ -1,8 +1,8 @@
-//! Until when no reviewer can run: a usage limit is reached, or the reviewer's service is down. And when the user last asked
-//! for another try.
+//! Until when reviewers cannot run: a usage limit is reached, or their service is down. And when the user last asked for
+//! another try.
 //!
-//! The limit belongs to a person's account on this machine, not to one plan. So there is one record of it for all homes in a
-//! work tree, and one of the other try for all instances in a home.
+//! A limit belongs to a person's account with one vendor, not to one plan. So there is one record for each invocation and all
+//! homes in a work tree, and one of the other try for all instances in a home.
 
 use std::io;
 use std::time::Duration;
@@ -15,13 +15,13 @@ const KIND: &str = "postponed";
 const RETRIED: &str = "retried";
 
 /// Records it.
-pub(crate) fn write(store: &Store, until: &Moment) -> io::Result<()> {
-    record::write(&store.shared(), NAME, KIND, until)
+pub(crate) fn write(store: &Store, invocation: &str, until: &Moment) -> io::Result<()> {
+    record::write(&store.shared(), invocation, KIND, until)
 }
 
-/// Returns it; `None` if a reviewer can run.
-pub(crate) fn read(store: &Store) -> Option<Moment> {
-    let (at, until) = record::try_read::<Moment>(&store.shared(), NAME, KIND).ok()??;
+/// Returns it; `None` if a reviewer of this invocation can run.
+pub(crate) fn read(store: &Store, invocation: &str) -> Option<Moment> {
+    let (at, until) = record::try_read::<Moment>(&store.shared(), invocation, KIND).ok()??;
     holds(at, until.at, clock::since_1970()).then_some(until)
 }
 
@@ -30,9 +30,10 @@ fn holds(at: Duration, until: u64, now: Duration) -> bool {
     at <= now && until > now.as_secs()
 }
 
-/// Lets the next stop try again: the record is removed, and no review that has failed so far counts.
+/// Lets the next stop try again: the records are removed, and no review that has failed so far counts.
 pub(crate) fn lift(store: &Store) -> io::Result<()> {
-    record::remove(&store.shared(), NAME, KIND);
+    let shared = store.shared();
+    record::names(&shared, KIND).iter().for_each(|name| record::remove(&shared, name, KIND));
     forgive(store)
 }
 

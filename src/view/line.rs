@@ -41,7 +41,7 @@ pub(crate) fn line(place: &Place) -> String {
     if let (Reading::Sound { text: state, .. }, true) = (&snapshot.state, is_idle) {
         match (view.running(), view.unfinished()) {
             (None, Some(cycle)) => text = format!("{}, paused", of_cycle(&view, cycle, None)),
-            (Some(_), _) => text.extend(in_the_way(place, state)),
+            (Some(_), _) => text.extend(in_the_way(&view, place, state)),
             _ => {}
         }
     }
@@ -63,8 +63,9 @@ fn of_run(running: &Running) -> String {
 }
 
 /// Says why no review runs, if that is known without a decision.
-fn in_the_way(place: &Place, state: &[u8]) -> Option<String> {
-    match postponed::read(&place.store) {
+fn in_the_way(view: &Inspector, place: &Place, state: &[u8]) -> Option<String> {
+    let by = view.next_invocation().ok()?;
+    match postponed::read(&place.store, &by) {
         Some(until) => Some(format!(", waits until {}", until.text)),
         None => {
             let why = CALL.why(&place.store, &place.instance.name, state)?;

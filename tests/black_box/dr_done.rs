@@ -47,24 +47,6 @@ fn hooks_json_is_valid() {
     assert_eq!(hooks.len(), 4);
 }
 
-/// The examples in the documentation are in the chart.
-#[test]
-fn the_examples_of_the_documentation_are_the_charts() {
-    let plain = |line: &str| {
-        line.split(" #").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let chart = fs::read_to_string(plugin("statechart.toml")).unwrap();
-    let chart: Vec<String> = chart.lines().map(plain).collect();
-    let page = fs::read_to_string(plugin("../../docs/chart-files.md")).unwrap();
-    let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    let mut count = 0;
-    for line in blocks.flat_map(str::lines).map(plain).filter(|line| !line.is_empty()) {
-        assert!(chart.contains(&line), "{line}");
-        count += 1;
-    }
-    assert!(count > 15, "{count}");
-}
-
 #[test]
 fn schemas_are_fresh() {
     for what in ["state", "config"] {

@@ -84,7 +84,6 @@ about = "Say hello §"
 say = "Hello § {{ scope.name }} {{ mine }}"
 [invoke.own]
 argv = ["claude", "{% include 'own.md' %}", "§"]
-verdict = ["/verdict§"]
 [[on.Stop]]
 before = "review"
 about = "a rule §"
@@ -599,7 +598,6 @@ fn nothing_is_printed_elsewhere() {
         "check/lint/report.rs",
         // The demo's reviewer is a program of its own.
         "demo/reviewer.rs",
-        "explore/tests/differential.rs",
     ];
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();

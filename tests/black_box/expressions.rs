@@ -1,4 +1,4 @@
-//! `docs/expressions.md` is correct: every line of its examples is evaluated, type-checked, or matched.
+//! `docs/charts.md` is correct: every line of its examples is evaluated, type-checked, or matched.
 
 use minijinja::value::{Value, ValueKind};
 use taskie::expr::Expressions;
@@ -10,7 +10,7 @@ use taskie::files::pattern::{Capture, Captures, LinePattern, Pattern};
 
 use crate::typed::texts;
 
-const PAGE: &str = "docs/expressions.md";
+const PAGE: &str = "docs/charts.md";
 
 /// The names that the page assumes, as types.
 struct Assumed;
@@ -77,7 +77,7 @@ fn shown(value: &Value) -> String {
 fn every_expression_has_the_value_that_the_page_gives() {
     let expressions = Expressions::new(Templates::Embedded(&[]));
     let examples = examples("expr");
-    assert!(examples.len() > 25);
+    assert!(examples.len() > 15);
     for (source, expected) in examples {
         let (_, problems) = infer::expression(&source, &Assumed);
         let found = match problems.is_empty() {
@@ -142,7 +142,7 @@ fn expressions_are_read_to_the_end() {
 fn every_text_has_the_value_that_the_page_gives() {
     let expressions = Expressions::new(Templates::Embedded(&[]));
     let examples = examples("text-of");
-    assert!(examples.len() > 8);
+    assert!(examples.len() > 4);
     for (source, expected) in examples {
         assert_eq!(infer::text(&source, &Assumed), [], "{source}");
         let literal = Literal::Text(Text(source.clone()));
@@ -157,14 +157,14 @@ fn every_text_has_the_value_that_the_page_gives() {
 #[test]
 fn every_pattern_matches_what_the_page_says() {
     let examples = examples("pattern");
-    assert!(examples.len() > 7);
+    assert!(examples.len() > 4);
     for (source, expected) in examples {
         let (pattern, name) = source.split_once(' ').unwrap();
         let pattern = Pattern::parse(pattern).unwrap();
         assert_eq!(captured(pattern.matches(name.trim())), expected, "{source}");
     }
     let examples = self::examples("line");
-    assert!(examples.len() > 5);
+    assert!(examples.len() > 2);
     for (source, expected) in examples {
         let (pattern, line) = source.split_once("  ").unwrap();
         let pattern = LinePattern::parse(pattern).unwrap();

@@ -111,8 +111,8 @@ const MUTANTS: &[Mutant] = &[
     // Missing keys, and tables that are incomplete without them.
     mutant(r#"next = "next_phase""#, 1, "#", &[("missing-key", Line("[cycles.plan"))]),
     mutant("base = \"plan\"\n", 1, "\n", &[("missing-key", Line("[cycles.plan"))]),
-    mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
-    mutant("verdict = [\"/response/verdict\"]", 1, "", &[("missing-key", Line("[invoke.gemini]"))]),
+    mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycles.plan")), ("missing-key", Line("[cycles.tasks")), ("missing-key", Line("[cycles.code")), ("missing-key", Line("[cycles.all"))]),
+    mutant("answer = \"gemini\"", 1, "answer = \"gemni\"", &[("wrong-type", Edit)]),
     mutant("columns = { id = [\"Id\", \"Task ID\", \"Task #\", \"#\", \"Task\"], status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("default = 0\nlooser = \"higher\"\n", 1, "looser = \"higher\"\n", &[("bad-default", Line("[context.consecutive_clean]"))]),
     mutant(r#"stall = "{{ config.stall }}""#, 1, "stall = true", &[("wrong-type", Line("stall = true"))]),

@@ -170,7 +170,7 @@ fn what_is_printed_is_a_whole_chart() {
     let project = with_own(
         "extends = [\"taskie\"]\n\n[cycles.plan-review]\nexit = \"consecutive_clean >= 1\"\n",
     );
-    let ran = project.run(&["check-chart", "--print"]);
+    let ran = project.run(&["chart", "print"]);
     assert_eq!(ran.err(), (0, ""));
     let printed: toml::Table = ran.stdout.parse().unwrap();
     assert_eq!(printed["cycles"]["plan-review"]["exit"].as_str(), Some("consecutive_clean >= 1"));

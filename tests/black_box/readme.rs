@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::check_chart::compiled_in;
+use crate::demo::at_once;
 use crate::plugin::files_below;
 use crate::support::{Project, Reviewer, cases, silent, whole_chart};
 use crate::typed::{blocks, texts, typed};
 
 const README: &str = "README.md";
-const CHART: &str = "docs/chart.md";
-const INSTALL: &str = "docs/install.md";
+const GUIDE: &str = "docs/guide.md";
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -23,72 +22,74 @@ fn client() -> Reviewer {
     Reviewer::fail().without_review().prints("2.1.330 (Claude Code)")
 }
 
-/// An empty project of someone who has saved the settings that the README shows.
+/// An empty project of someone who has a client.
 fn installed() -> Project {
     let project = Project::empty();
     project.reviewer(&client());
-    let settings = project.bin.parent().unwrap().join("home/.claude");
-    fs::create_dir_all(&settings).unwrap();
-    fs::write(settings.join("settings.json"), &texts(README, "json")[0]).unwrap();
     project
 }
 
 #[test]
 fn every_block_is_of_a_language_that_a_test_reads() {
-    for block in blocks(README).into_iter().chain(blocks(CHART)) {
-        let known = ["sh", "json", "toml", "text"];
+    for block in blocks(README).into_iter().chain(blocks(GUIDE)) {
+        let known = ["sh", "json", "yaml", "text"];
         assert!(known.contains(&block.language.as_str()), "`{}`", block.language);
     }
 }
 
-/// In an empty folder, with nothing done between two blocks.
+/// It is short, and so is all of the documentation.
 #[test]
-fn the_commands_work_in_order_as_typed() {
+fn the_documentation_is_short() {
+    let readme = fs::read_to_string(root().join(README)).unwrap();
+    assert!(readme.lines().count() <= 110);
+    let mut pages = vec![root().join(README)];
+    files_below(&root().join("docs"), &mut pages);
+    let words = |path: &PathBuf| fs::read_to_string(path).unwrap().split_whitespace().count();
+    let words: usize = pages.iter().map(words).sum();
+    assert!(words <= 20_000, "{words}");
+}
+
+/// The commands of the README, in order, in an empty folder; those that need a change, and what a review prints, are in the
+/// demo.
+#[test]
+fn the_blocks_of_the_readme_are_true() {
     let project = installed();
-    let mut typed_lines = Vec::new();
     for block in texts(README, "sh") {
         let ran = typed(&project, &block);
-        // On stderr, a preview says what it previews.
-        let stderr = match block.contains("taskie render --next") {
-            true => {
-                let of = "taskie: plan-review 1 is due";
-                assert!(ran.stderr.contains(of), "{}", ran.stderr);
-                assert!(ran.stdout.contains("/hello/plan-review-1.md"));
-                ""
-            }
-            false => ran.stderr.as_str(),
-        };
-        assert_eq!((ran.code, stderr), (0, ""), "{block}{}", ran.stdout);
-        let clients = block.lines().filter_map(|line| line.strip_prefix("claude "));
-        typed_lines.extend(clients.map(str::to_owned));
+        assert_eq!(ran.err(), (0, ""), "{block}{}", ran.stdout);
     }
-    let called = project.calls().iter().map(|call| call.join(" ")).collect::<Vec<_>>();
-    let called: Vec<_> = called.iter().filter(|call| *call != "--version").collect();
-    assert_eq!(called, typed_lines.iter().collect::<Vec<_>>(), "the calls of `claude`");
+    let demo = at_once(&project.run(&["demo"]).stdout);
+    let [shown, review, reject] = texts(README, "text").try_into().unwrap();
+    assert!(demo.contains(shown.trim_end()), "{demo}");
+    assert!(demo.contains(review.trim_end()));
+    let ran = typed(&project, &format!("git init -q\n{reject}"));
+    assert!(ran.stderr.contains("`taskie review` reviews what has changed"), "{}", ran.stderr);
+}
+
+/// What the guide tells to type before there is a change or a plan, and about a plan that it has begun.
+#[test]
+fn the_commands_of_the_guide_work() {
+    let project = installed();
+    let mut typed_lines = 0;
+    for block in texts(GUIDE, "sh").into_iter().filter(|block| !is_of_changes(block)) {
+        let ran = typed(&project, &block);
+        assert_eq!(ran.code, 0, "{block}{}{}", ran.stdout, ran.stderr);
+        typed_lines += block.lines().count();
+    }
+    assert!(typed_lines > 15, "{typed_lines}");
     let state = project.root.join(".taskie/plans/hello/state.json");
     let state: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
     assert_eq!((&state["max_reviews"], &state["next_phase"]), (&json!(4), &json!("plan-review")));
-}
-
-/// The pages about commands and about the chart: each of their commands works in a project with a plan.
-#[test]
-fn the_commands_of_their_pages_work() {
-    let project = installed();
-    let plan =
-        "mkdir -p .taskie/plans/my-plan && echo '## Overview' > .taskie/plans/my-plan/plan.md";
-    let made = typed(&project, &format!("{plan}\ntaskie enter new-plan"));
-    assert_eq!(made.err(), (0, ""));
-    let blocks = [texts("docs/commands.md", "sh"), texts(CHART, "sh")].concat();
-    assert!(blocks.len() > 3);
-    for line in blocks.iter().flat_map(|block| block.lines()) {
-        // It runs until its user ends it.
-        let line = line.replace("--follow", "--follow --help");
-        let ran = typed(&project, &line);
-        assert_eq!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);
+    for block in texts("docs/settings.md", "sh") {
+        assert_eq!(typed(&project, &block).err(), (0, ""), "{block}");
     }
 }
 
-/// The page about reviews of any change, in a repository in which something has changed.
+fn is_of_changes(block: &str) -> bool {
+    block.contains("taskie review") || block.contains("--chart change")
+}
+
+/// The guide's commands about a change, in a repository in which something has changed.
 #[test]
 fn the_commands_of_reviewing_work() {
     let project = Project::empty();
@@ -97,12 +98,12 @@ fn the_commands_of_reviewing_work() {
     project.reviewer(&Reviewer::fail().without_review().prints(found));
     let made = "git init -q -b main; mkdir src; touch src/a; git add .; git -c user.name=n -c user.email=e commit -qm one; echo x > src/a";
     assert_eq!(typed(&project, made).err(), (0, ""));
-    let blocks = texts("docs/review.md", "sh");
-    assert_eq!(blocks.len(), 3);
+    let blocks: Vec<String> =
+        texts(GUIDE, "sh").into_iter().filter(|one| is_of_changes(one)).collect();
+    assert_eq!(blocks.len(), 2);
     for line in blocks.iter().flat_map(|block| block.lines()) {
         let ran = typed(&project, line);
-        let waits = ["--print-prompt", "--at-stop"].iter().any(|option| line.contains(option));
-        let reads = line.starts_with("taskie review") && !waits;
+        let reads = line.starts_with("taskie review") && !line.contains("--print-prompt");
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
             (i32::from(reads), ""),
@@ -110,21 +111,6 @@ fn the_commands_of_reviewing_work() {
             ran.stdout
         );
     }
-}
-
-/// The page about installing, block by block.
-#[test]
-fn the_ways_of_installing_work() {
-    let project = installed();
-    let blocks = texts(INSTALL, "sh");
-    assert!(blocks.len() > 2);
-    for block in blocks {
-        let ran = typed(&project, &block);
-        assert_eq!(ran.err(), (0, ""), "{block}{}", ran.stdout);
-    }
-    let script =
-        project.bin.parent().unwrap().join("home/.local/share/bash-completion/completions/taskie");
-    assert!(fs::read_to_string(script).unwrap().contains("check-chart"));
 }
 
 /// The plugins and the marketplace that it names are in this repository.
@@ -139,7 +125,7 @@ fn what_is_installed_exists() {
         .iter()
         .map(|plugin| format!("{}@{market}", plugin["name"].as_str().unwrap()))
         .collect();
-    let pages = [README, INSTALL].map(|page| fs::read_to_string(root().join(page)).unwrap());
+    let pages = [README, GUIDE].map(|page| fs::read_to_string(root().join(page)).unwrap());
     let pages = pages.concat();
     let words = pages.split([' ', '`', '\n', '.']);
     let named: Vec<_> = words.filter(|word| word.ends_with(&format!("@{market}"))).collect();
@@ -154,8 +140,8 @@ fn what_is_installed_exists() {
 
 #[test]
 fn the_settings_call_the_hook() {
-    let blocks = texts(README, "json");
-    let [settings] = blocks.as_slice() else { panic!("one block of settings") };
+    let blocks = texts(GUIDE, "json");
+    let settings = blocks.iter().find(|block| block.contains("\"hooks\"")).unwrap();
     let settings: Value = serde_json::from_str(settings).unwrap();
     let hook = &settings["hooks"]["Stop"][0]["hooks"][0];
     assert_eq!((&hook["type"], &hook["timeout"]), (&json!("command"), &json!(600)));
@@ -164,25 +150,18 @@ fn the_settings_call_the_hook() {
     assert_eq!(ran.out(), (0, silent()));
 }
 
-#[test]
-fn the_chart_is_quoted_as_it_is() {
-    let chart = fs::read_to_string(root().join("statechart.toml")).unwrap();
-    let blocks = texts(CHART, "toml");
-    assert!(blocks.len() >= 4);
-    for block in blocks {
-        assert!(chart.contains(block.trim_end()), "statechart.toml does not contain\n{block}");
-    }
-}
-
 /// The review counts match the chart: one cycle each for the plan, the tasks and all code, and one for each task.
 #[test]
 fn the_cost_is_counted_right() {
-    let readme = fs::read_to_string(root().join(README)).unwrap();
+    let readme = fs::read_to_string(root().join(GUIDE)).unwrap();
     let chart = whole_chart();
     let cycles: Vec<_> = chart["cycles"].as_table().unwrap().keys().collect();
     assert_eq!(cycles, ["plan-review", "tasks-review", "code-review", "all-code-review"]);
     let limit = chart["config"]["max_reviews"]["default"].as_integer().unwrap();
-    assert_eq!(chart["cycle"]["exit"].as_str(), Some("consecutive_clean >= needed"));
+    assert_eq!(
+        chart["cycles"]["code-review"]["exit"].as_str(),
+        Some("consecutive_clean >= needed")
+    );
     assert_eq!(chart["let"]["needed"].as_str(), Some("config.clean"));
     assert_eq!(chart["config"]["clean"]["default"].as_integer(), Some(2));
     let tasks = 5;
@@ -195,42 +174,6 @@ fn the_cost_is_counted_right() {
     ] {
         assert!(readme.contains(&line), "{line}");
     }
-}
-
-#[test]
-fn the_loop_the_message_and_the_bound_are_true() {
-    let blocks = [texts(README, "text"), texts(CHART, "text")].concat();
-    let [picture, command, message, bound] = blocks.as_slice() else {
-        panic!("a picture of the loop, a command, a message, and what bounds the reviews")
-    };
-    let project = Project::valid();
-    let printed = compiled_in();
-    assert!(printed.contains(bound.as_str()), "{printed}");
-    let plugin = root().join("plugin/taskie/commands");
-    let words = picture.split_whitespace().chain(command.split_whitespace());
-    for word in words.filter_map(|word| word.strip_prefix("/taskie:")) {
-        assert!(plugin.join(format!("{word}.md")).is_file(), "{word}");
-    }
-    project.reviewer(&Reviewer::fail());
-    project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
-    assert_eq!(project.stop().json()["decision"], "block");
-    for file in picture.split_whitespace().filter(|word| word.ends_with(".md")) {
-        assert!(project.plan().join(file).exists(), "{file}");
-    }
-
-    let chart = fs::read_to_string(root().join("statechart.toml"))
-        .unwrap()
-        .replace("cycle.limit == 0", "cycle.limt == 0");
-    fs::write(project.root.join("statechart.toml"), chart).unwrap();
-    for folder in ["templates", "plugin"] {
-        std::os::unix::fs::symlink(root().join(folder), project.root.join(folder)).unwrap();
-    }
-    let ran = project.run(&["--chart", "statechart.toml", "schema", "state"]);
-    // Line numbers change with the chart.
-    let shape = |text: &str| text.trim_end().replace(|sign: char| sign.is_ascii_digit(), "#");
-    assert_eq!((ran.code, shape(&ran.stderr)), (1, shape(message)));
-    let ran = project.stop_with("statechart.toml");
-    assert_eq!(ran.code, 0, "a broken chart blocks nobody");
 }
 
 /// Links to files of this repository work, in every document.
@@ -263,14 +206,9 @@ fn links_lead_to_files() {
 fn files_that_are_named_exist() {
     let folders = ["src/", "tests/", "docs/", "plugin/", "templates/", "examples/", ".ci/"];
     let mut named = 0;
-    for document in [
-        README,
-        "CONTRIBUTING.md",
-        "docs/architecture.md",
-        "docs/glossary.md",
-        "docs/commands.md",
-        "docs/chart-files.md",
-    ] {
+    for document in
+        [README, "CONTRIBUTING.md", "docs/architecture.md", "docs/commands.md", "docs/charts.md"]
+    {
         let text = fs::read_to_string(root().join(document)).unwrap();
         let prose: String = text.split("```").step_by(2).collect();
         for name in prose.split('`').skip(1).step_by(2) {
@@ -287,7 +225,7 @@ fn files_that_are_named_exist() {
 
 #[test]
 fn the_events_are_listed() {
-    let page = fs::read_to_string(root().join("docs/chart-files.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/charts.md")).unwrap();
     let table = page.split("| Event | When |").nth(1).unwrap();
     let table = table.split("\n\n").next().unwrap();
     let cells = table.lines().filter_map(|row| row.split('|').nth(1));
@@ -301,10 +239,6 @@ fn the_events_are_listed() {
         let call = format!("| `taskie hook {word}` |");
         assert!(row.unwrap().ends_with(&call), "{event}");
     }
-    let settings = &texts("docs/chart-files.md", "json")[0];
-    let settings: Value = serde_json::from_str(settings).unwrap();
-    let hook = &settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"];
-    assert!(hook.as_str().unwrap().ends_with(" hook user-prompt-submit"));
 }
 
 /// What has been removed is removed everywhere: in documents, texts of plugins, charts, schemas and the help.

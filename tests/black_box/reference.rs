@@ -1,7 +1,5 @@
-//! `docs/reference.md`: every key of a chart, every name, filter and test of an expression, made from the schema and from
-//! the tables that the linter itself uses.
+//! What the documentation has from the code: `docs/reference.md`, the table of settings, and the page of commands.
 
-use std::collections::HashSet;
 use std::fs;
 
 use serde_json::Value as Json;
@@ -19,22 +17,97 @@ use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
 use taskie::expr::vocabulary::{FILTERS, TESTS, names};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference.md");
+/// Compares a page of the documentation, or a part of it between two lines, with what is made from the code.
+/// `TASKIE_UPDATE_DOCS=1` writes it again.
+fn is_fresh(page: &str, between: Option<[&str; 2]>, fresh: &str) {
+    let path = format!("{}/docs/{page}", env!("CARGO_MANIFEST_DIR"));
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    let fresh = match between {
+        None => fresh.to_owned(),
+        Some([start, end]) => {
+            let (before, rest) = stored.split_once(start).expect("the page has the start");
+            let (_, after) = rest.split_once(end).expect("the page has the end");
+            format!("{before}{start}\n\n{fresh}\n{end}{after}")
+        }
+    };
+    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
+        fs::write(&path, &fresh).unwrap();
+        return;
+    }
+    let differs = stored.lines().zip(fresh.lines()).find(|(old, new)| old != new);
+    assert!(
+        stored == fresh,
+        "docs/{page} is stale, first at {differs:?}\n\
+         update it: TASKIE_UPDATE_DOCS=1 cargo test --test black_box reference"
+    );
+}
 
 #[test]
 fn the_reference_is_fresh() {
-    let fresh = markdown().unwrap();
-    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
-        fs::write(PAGE, &fresh).unwrap();
+    is_fresh("reference.md", None, &markdown().unwrap());
+}
+
+#[test]
+fn the_table_of_settings_is_fresh() {
+    let chart = whole(&CHARTS[0]);
+    let mut table = "| Setting | Default | Meaning |\n|---|---|---|\n".to_owned();
+    for (name, field) in chart["config"].as_object().unwrap() {
+        let default = field["default"].to_string().replace(",\"", ", \"");
+        let about = field["about"].as_str().unwrap_or_default().to_owned();
+        table.push_str(&table_row(&[format!("`{name}`"), format!("`{default}`"), about]));
     }
-    let stored = fs::read_to_string(PAGE).unwrap_or_default();
-    let mut lines = stored.lines().zip(fresh.lines());
-    let differs = lines.find(|(old, new)| old != new);
-    assert!(
-        stored == fresh,
-        "docs/reference.md is stale, first at {differs:?}\n\
-         update it: TASKIE_UPDATE_DOCS=1 cargo test --test black_box reference"
-    );
+    let between = ["<!-- The table is made of the charts. -->", "<!-- The end of the table. -->"];
+    is_fresh("settings.md", Some(between), &table);
+}
+
+/// What `--help` says of each command of the program, without the options that all of them have.
+#[test]
+fn the_page_of_commands_is_fresh() {
+    fn add(text: &mut String, name: &str, command: &clap::Command) {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        text.push_str(&format!("## {name}\n\n{about}.\n"));
+        let args = command.get_arguments().filter(|arg| {
+            !arg.is_hide_set()
+                && !["help", "chart", "instance", "session"].contains(&arg.get_id().as_str())
+        });
+        let args = args.map(|arg| {
+            let names = arg.get_value_names().unwrap_or_default();
+            let value = names.first().map(|name| name.to_string());
+            let takes = arg.get_num_args().is_none_or(|number| number.takes_values());
+            let value = value.filter(|_| takes || arg.is_positional());
+            let shown = match (arg.get_long(), value) {
+                (Some(long), Some(value)) => format!("--{long} {value}"),
+                (Some(long), None) => format!("--{long}"),
+                (None, value) => value.unwrap_or_default(),
+            };
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            format!("- `{shown}`: {help}\n")
+        });
+        let args: Vec<String> = args.collect();
+        if !args.is_empty() {
+            text.push_str(&format!("\n{}", args.concat()));
+        }
+        if let Some(after) = command.get_after_help() {
+            text.push_str(&format!("\n{after}\n"));
+        }
+        text.push('\n');
+        for sub in command.get_subcommands().filter(|_| name != "taskie run") {
+            add(text, &format!("{name} {}", sub.get_name()), sub);
+        }
+    }
+    let mut command = taskie::command().unwrap();
+    command.build();
+    let mut text = String::new();
+    let chart = CHARTS[0].load().unwrap_or_else(|error| panic!("{error}"));
+    for sub in command.get_subcommands() {
+        // What is short for a command of `chart`, and the commands of the chart.
+        let is_listed = !["check-chart", "schema"].contains(&sub.get_name());
+        if is_listed && !chart.commands.contains_key(sub.get_name()) {
+            add(&mut text, &format!("taskie {}", sub.get_name()), sub);
+        }
+    }
+    let between = ["<!-- This part is made of the help. -->", "<!-- The end of this part. -->"];
+    is_fresh("commands.md", Some(between), &text);
 }
 
 /// Every filter or test in the tables exists in expressions.
@@ -198,79 +271,47 @@ struct Section<'s> {
     schema: &'s Json,
 }
 
+/// Returns the first sentence of a description.
+fn first_sentence(text: &str) -> &str {
+    let end = text.find(". ").map_or(text.len(), |end| end + 1);
+    &text[..end]
+}
+
 /// Returns the page. The error comes from a chart that is compiled in.
 fn markdown() -> Result<String, ChartError> {
     let schema = statechart::of_charts();
-    let charts: Vec<Json> = CHARTS.iter().map(whole).collect();
-    let mut text = "# Reference\n\nThis page lists every key, name, filter and test that a chart can use. It is generated from the code.\n\n\
-        ## Keys\n\nIn the “Type” column, an expression, a text, a pattern and a line pattern are strings; \
-        [Expressions, texts and patterns](expressions.md) explains them. You can leave out a key unless its default is \
-        “required” or its description says when it is required. The examples are from the charts that ship with taskie.\n"
+    let mut text = "# Reference\n\nEvery key, name, filter and test that a chart can use, made from the code. [The \
+        schema](../schemas/statechart.schema.json) (`taskie schema statechart`) says what each key means; an editor shows it.\n\n## Keys\n"
         .to_owned();
-    let mut listed = HashSet::new();
     for section in sections(&schema) {
-        text.push_str(&format!("\n### {}\n\n", section.headings.join(", ")));
-        if let Some(about) = section.schema.get("description").and_then(Json::as_str) {
-            text.push_str(&format!("{about}\n\n"));
-        }
-        // A key that means the same in several tables is listed once.
-        let (new, known): (Vec<_>, Vec<_>) = entries(section.schema).partition(|(key, value)| {
-            listed.insert((*key, value.get("description").and_then(Json::as_str)))
-        });
-        if !known.is_empty() {
-            let keys: Vec<String> = known.iter().map(|(key, _)| format!("`{key}`")).collect();
-            text.push_str(&format!("As above: {}.\n\n", keys.join(", ")));
-        }
-        text.push_str("| Key | Type | Default | What it is | Example |\n|---|---|---|---|---|\n");
-        for (key, value) in new {
-            let default = match value.get("default").filter(|value| !is_empty(value)) {
-                Some(default) => format!("`{default}`"),
-                None if is_required(section.schema, key) => "required".to_owned(),
-                None => String::new(),
-            };
-            let path = [section.path.as_slice(), std::slice::from_ref(key)].concat();
-            let about = value.get("description").and_then(Json::as_str).unwrap_or_default();
-            let row = [
-                format!("`{key}`"),
-                type_of(value),
-                default,
-                about.to_owned(),
-                example(&charts, &path),
-            ];
-            text.push_str(&table_row(&row));
-        }
+        let about = section.schema.get("description").and_then(Json::as_str).unwrap_or_default();
+        let keys: Vec<String> =
+            entries(section.schema).map(|(key, _)| format!("`{key}`")).collect();
+        text.push_str(&format!(
+            "\n**{}**: {} {}\n",
+            section.headings.join(", "),
+            first_sentence(about),
+            keys.join(", ")
+        ));
     }
     text.push_str(
-        "\n## Names\n\nAn expression sees the fields of `[context]` and the names in `[let]`, and these names:\n\n\
-         | Name | Type | Where | What it is |\n|---|---|---|---|\n",
+        "\n## Names\n\nAn expression sees the fields of `[context]`, the names in `[let]`, and these names:\n\n",
     );
-    let chart = CHARTS[0].load()?;
-    let uses = Uses::default();
-    let it = Type::record([("id", Type::Text), ("cycle", Type::Text.or_none())]);
-    let names = ChartNames::with_it(&chart, &uses, it);
-    for (path, about, place) in built_in() {
-        let kind =
-            resolve(&names, path).map_or_else(|| "as declared".to_owned(), |kind| in_words(&kind));
-        let place = if place.is_empty() { "everywhere" } else { place };
-        text.push_str(&table_row(&[
-            format!("`{path}`"),
-            kind,
-            place.to_owned(),
-            (*about).to_owned(),
-        ]));
+    for (path, about, _) in built_in() {
+        text.push_str(&format!("- `{path}`: {}\n", first_sentence(about)));
     }
     for (heading, intro, table) in [
-        ("Filters", "`value | filter`:", FILTERS),
+        (
+            "Filters",
+            "`value | filter`, [of minijinja](https://docs.rs/minijinja/latest/minijinja/filters/index.html):",
+            FILTERS,
+        ),
         ("Tests", "`value is test`, or by name in `select` and `selectattr`:", TESTS),
     ] {
-        text.push_str(&format!("\n## {heading}\n\n{intro}\n\n| Name | What it is |\n|---|---|\n"));
-        for (name, about) in table {
-            text.push_str(&table_row(&[format!("`{name}`"), (*about).to_owned()]));
-        }
+        text.push_str(&format!("\n## {heading}\n\n{intro}\n\n"));
+        let names: Vec<String> = table.iter().map(|(name, _)| format!("`{name}`")).collect();
+        text.push_str(&format!("{}\n", names.join(", ")));
     }
-    text.push_str(
-        "\n---\n\nTo update this page: `TASKIE_UPDATE_DOCS=1 cargo test --test black_box reference`.\n",
-    );
     Ok(text)
 }
 
@@ -356,113 +397,6 @@ fn is_required(schema: &Json, key: &str) -> bool {
     required.is_some_and(|keys| keys.iter().any(|other| other == key))
 }
 
-fn is_empty(value: &Json) -> bool {
-    match value {
-        Json::Null => true,
-        Json::Array(items) => items.is_empty(),
-        Json::Object(fields) => fields.is_empty() || fields.values().all(is_empty),
-        _ => false,
-    }
-}
-
-/// A schema's type in words: the title of the Rust type, if it has one.
-fn type_of(schema: &Json) -> String {
-    if let Some(title) = schema.get("title").and_then(Json::as_str) {
-        return title.to_owned();
-    }
-    if let Some(options) = schema.get("enum").and_then(Json::as_array) {
-        let options: Vec<String> = options.iter().map(|option| format!("`{option}`")).collect();
-        return options.join(" or ");
-    }
-    if let Some(value) = schema.get("const") {
-        return format!("`{value}`");
-    }
-    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf"));
-    if let Some(branches) = branches.and_then(Json::as_array) {
-        let mut branches: Vec<String> = branches.iter().map(type_of).collect();
-        branches.dedup();
-        return branches.join(" or ");
-    }
-    match schema.get("type").and_then(Json::as_str) {
-        Some("array") => format!(
-            "list of {}",
-            schema.get("items").map_or_else(String::new, |items| plural(&type_of(items)))
-        ),
-        Some("object") => {
-            match schema.get("additionalProperties").filter(|inner| inner.is_object()) {
-                Some(inner) => format!("table of {}", plural(&type_of(inner))),
-                None => "table".to_owned(),
-            }
-        }
-        Some(kind) => kind.to_owned(),
-        None => "any".to_owned(),
-    }
-}
-
-/// A type in the plural: `strings`, `lists of tables`, `lists of patterns or tables`.
-fn plural(kind: &str) -> String {
-    let (head, of) = kind.split_once(" of ").map_or((kind, None), |(head, of)| (head, Some(of)));
-    let heads: Vec<String> = head
-        .split(" or ")
-        .map(|word| match word {
-            "any" => "any type".to_owned(),
-            word => format!("{word}s"),
-        })
-        .collect();
-    let of = of.map(|of| format!(" of {}", of.replace(" or table", " or tables")));
-    heads.join(" or ") + &of.unwrap_or_default()
-}
-
-/// The shortest value that a chart has at this path, as a line of TOML; nothing if none is short enough.
-fn example(charts: &[Json], path: &[String]) -> String {
-    fn values<'j>(json: &'j Json, path: &[String], found: &mut Vec<&'j Json>) {
-        match (path, json) {
-            ([], value) => found.push(value),
-            ([step, rest @ ..], Json::Object(fields)) if step == "*" => {
-                fields.values().for_each(|value| values(value, rest, found));
-            }
-            ([step, rest @ ..], Json::Array(items)) if step == "*" => {
-                items.iter().for_each(|value| values(value, rest, found));
-            }
-            ([step, rest @ ..], Json::Object(fields)) => {
-                if let Some(value) = fields.get(step) {
-                    values(value, rest, found);
-                }
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    if let [first, rest @ ..] = path
-        && let Some(own) = own_table(first)
-    {
-        let own = [&[own.to_owned(), "*".to_owned()], rest].concat();
-        for chart in charts {
-            values(chart, &own, &mut found);
-        }
-    }
-    charts.iter().for_each(|chart| values(chart, path, &mut found));
-    let shown = found.into_iter().filter(|value| !is_empty(value)).map(as_toml);
-    let shortest =
-        shown.filter(|shown| shown.len() <= 70 && !shown.contains('\n')).min_by_key(String::len);
-    shortest.map_or_else(String::new, |value| format!("`{value}`"))
-}
-
-fn as_toml(value: &Json) -> String {
-    match value {
-        Json::Array(items) => {
-            let items: Vec<String> = items.iter().map(as_toml).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Json::Object(fields) => {
-            let fields: Vec<String> =
-                fields.iter().map(|(key, value)| format!("{key} = {}", as_toml(value))).collect();
-            format!("{{ {} }}", fields.join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
 /// The type of a built-in name, looked up in the chart; `None` if it differs from chart to chart.
 fn resolve(names: &ChartNames<'_>, path: &str) -> Option<Type> {
     let mut steps = path.split('.');
@@ -494,19 +428,5 @@ fn item(kind: Type, is_item: bool) -> Option<Type> {
         (false, kind) => Some(kind),
         (true, Type::List(item)) => Some(*item),
         (true, _) => None,
-    }
-}
-
-/// A type in the form that every chart shares: the possible strings differ.
-fn in_words(kind: &Type) -> String {
-    match kind {
-        Type::Any => "any".to_owned(),
-        Type::None => "none".to_owned(),
-        Type::Boolean => "boolean".to_owned(),
-        Type::Integer => "integer".to_owned(),
-        Type::Text | Type::Word(_) => "string".to_owned(),
-        Type::List(item) => format!("list of {}", plural(&in_words(item))),
-        Type::Record(_) => "record".to_owned(),
-        Type::Optional(inner) => format!("{} or none", in_words(inner)),
     }
 }

@@ -34,7 +34,7 @@ fn large() -> Project {
             let time = format!("2026-01-{:02}T{:02}:00:00.000Z", 1 + at / 3, at % 3 * 8 + n - 1);
             let review = json!({
                 "line": "review", "at": time, "instance": PLAN, "cycle": cycle, "n": n, "file": file, "bytes": text.len(),
-                "verdict": verdict, "error": null, "by": (["opus", "sonnet"][n % 2]), "seconds": 60, "cost": 250_000, "tokens": 1,
+                "verdict": verdict, "error": null, "by": (["opus", "sonnet"][n % 2]), "seconds": 60, "cost": 250_000,
             });
             let decision = json!({
                 "line": "decision", "at": time, "instance": PLAN, "event": "Stop", "session": null, "rules": [

@@ -115,12 +115,13 @@ fn the_stories_of_the_charts_are_true() {
     }
 }
 
-/// The example on the page about scenarios passes.
+/// The scenario in the documentation passes.
 #[test]
-fn the_page_about_scenarios_is_true() {
-    let page = "docs/scenarios.md";
+fn the_example_of_a_scenario_is_true() {
+    let page = "docs/charts.md";
     let project = Project::empty();
-    let [example] = texts(page, "toml").try_into().unwrap();
+    let mut blocks = texts(page, "toml").into_iter();
+    let example = blocks.find(|block| block.contains("[[step]]")).unwrap();
     fs::write(project.root.join("example.toml"), example).unwrap();
     let ran = project.run(&["chart", "test", "example.toml"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);

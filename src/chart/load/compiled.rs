@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use serde::de::Deserialize as _;
 use serde::de::value::Error;
 
-use super::commands;
 use super::fields::name_words;
 use super::resolver::Resolver;
+use super::{commands, cycles};
 use crate::chart::Chart;
 use crate::chart::model::{Scope, Source, WordTable, templates_beside};
 use crate::chart::node::Node;
@@ -28,9 +28,7 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
         tables: later(&source, |resolver, source| resolver.tables(source).0),
         broken_tables: Vec::new(),
         phases: later(&source, |resolver, source| resolver.phases(source)),
-        cycles: later(&source, |resolver, source| resolver.cycles(source)),
         commands: later(&source, |_, source| commands(source)),
-        invoke: later(&source, |resolver, source| resolver.invokes(source)),
         source,
         templates,
     })
@@ -68,13 +66,13 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         lets: node.part("let"),
         prompts: node.part("prompts"),
         phases: node.parts("phases"),
-        cycle: node.part("cycle"),
-        cycles: node.parts("cycles"),
+        cycle: None,
+        cycles: node.edited("cycles", cycles::name),
         findings: node.part("findings"),
         budget: node.part("budget"),
         gates: Option::deserialize(node.at("gates"))?,
         calls: Option::deserialize(node.at("calls"))?,
-        invocation: node.part("invocation"),
+        invocation: None,
         invoke: node.part("invoke"),
         on: node.parts("on"),
         commands: node.part("commands"),

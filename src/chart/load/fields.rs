@@ -3,7 +3,7 @@
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::model::{
-    Assign, CycleSource, Direction, Field, FieldType, Looser, Source, WordTable, Words,
+    Assign, Cycle, Direction, Field, FieldType, Looser, Source, WordTable, Words,
 };
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
@@ -81,7 +81,6 @@ impl Resolver<'_> {
             }
         }
         self.options(source, phases);
-        self.cycle_fields(at!["cycle"], &source.cycle, source, phases);
         for (id, own) in &source.cycles {
             self.cycle_fields(at!["cycles", id], own, source, phases);
         }
@@ -227,15 +226,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn cycle_fields(
-        &mut self,
-        path: &[Segment],
-        own: &CycleSource,
-        source: &Source,
-        phases: &Phases,
-    ) {
+    fn cycle_fields(&mut self, path: &[Segment], own: &Cycle, source: &Source, phases: &Phases) {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
-            let Some(field) = field else { continue };
             let path = below(path, key);
             let known = self.field(&path, field, &source.context);
             if known.is_some_and(|field| field.kind != FieldType::Integer) {
@@ -243,11 +235,8 @@ impl Resolver<'_> {
                 self.flaw(Code::WrongType, &path, message, "");
             }
         }
-        if let Some(entry) = &own.entry {
-            let clear = own.clear.as_deref().unwrap_or_default();
-            self.cleared(path, clear, entry, source);
-            self.assigned(&below(path, "entry"), entry, source, phases);
-        }
+        self.cleared(path, &own.clear, &own.entry, source);
+        self.assigned(&below(path, "entry"), &own.entry, source, phases);
     }
 
     fn assigned(&mut self, path: &[Segment], assign: &Assign, source: &Source, phases: &Phases) {

@@ -113,15 +113,13 @@ impl Resolver<'_> {
         }
         // A table's file is found before any rule is tried, so its name can use only the context.
         let fields = name_fields(source);
-        let file = self.name_pattern(at!["tables", name, "file"], &table.file, &fields)?;
-        let path = match &table.path {
-            Some(path) => {
-                let path_of = at!["tables", name, "path"];
-                Some(self.name_pattern(path_of, path, &rows.fields())?)
-            }
-            None => None,
-        };
+        let file = &table.file;
+        self.name_pattern(at!["tables", name, "file"], &file.0, file, &fields);
+        if let Some(path) = &table.path {
+            self.name_pattern(at!["tables", name, "path"], &path.0, path, &rows.fields());
+        }
         let (finished, unfinished) = (table.finished.clone(), table.unfinished.clone());
-        Some(Table { file, rows, path, finished, unfinished })
+        let path = table.path.as_deref().cloned();
+        Some(Table { file: Pattern::clone(file), rows, path, finished, unfinished })
     }
 }

@@ -92,19 +92,19 @@ pub fn resolve_all(
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
         let invoked: Vec<String> = source.invoke.keys().cloned().collect();
-        let cycles: Vec<String> = source.cycles.keys().cloned().collect();
+        let of_cycles: Vec<String> = source.cycles.keys().cloned().collect();
         let names = |table| match table {
             WordTable::Invoke => invoked.clone(),
-            WordTable::Cycles => cycles.clone(),
+            WordTable::Cycles => of_cycles.clone(),
         };
         for fields in [&mut source.context, &mut source.config] {
             fields.edit(|fields| name_words(fields, names));
         }
+        source.cycles.edit(cycles::name);
         let source = Arc::new(source);
         self.names(&source);
         self.properties(&source);
-        let cycles = self.cycles(&source);
-        self.file_names(&source, &cycles);
+        self.cycles(&source);
         let phases = self.phases(&source);
         if phases.len() > MAX_PHASES {
             let message =
@@ -118,10 +118,8 @@ impl Resolver<'_> {
         self.processes(&source);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
-        let invokes = self.invokes(&source);
         let scope = self.scope(&source.scope);
-        let is_complete = cycles.len() == source.cycles.len();
-        is_complete.then(|| Chart {
+        Some(Chart {
             validator: OnceLock::new(),
             origin: origin.to_owned(),
             is_default: CHARTS.first().is_some_and(|first| first.id == origin),
@@ -130,9 +128,7 @@ impl Resolver<'_> {
             tables: tables.into(),
             broken_tables,
             phases: phases.into(),
-            cycles: cycles.into(),
             commands: commands(&source).into(),
-            invoke: invokes.into(),
             source,
             templates,
         })

@@ -3,24 +3,16 @@
 use std::ops::Range;
 
 use crate::chart::field::Phases;
-use crate::chart::model::{FilePattern, Source};
+use crate::chart::model::Source;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::suggest::{hint, is_slip};
+use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Segment};
 use crate::files::is_below;
 use crate::files::pattern::Pattern;
 
 /// The hole in a phase's name that makes one phase per cycle.
 pub(super) const CYCLE_HOLE: &str = "{cycle}";
-
-/// Returns the value of a key of a table; if it has none, that in the table of what all such tables share.
-macro_rules! given {
-    ($own:ident, $shared:ident, $key:ident) => {
-        $own.$key.clone().or_else(|| $shared.$key.clone())
-    };
-}
-pub(super) use given;
 
 /// Collects flaws while names are resolved.
 #[derive(Default)]
@@ -46,7 +38,7 @@ impl Resolver<'_> {
     }
 
     fn locate(&self, path: &[Segment]) -> Option<Range<usize>> {
-        crate::chart::locate(self.document?, path)
+        self.document?.locate(path)
     }
 
     /// Reports a flaw unless `name` is one of `known`.
@@ -71,56 +63,26 @@ impl Resolver<'_> {
         self.known(path, Code::UnknownPhase, name, known);
     }
 
-    /// Reports that the table at `path` lacks a key, and so does `shared`, the table of what all such tables share. If
-    /// all of them lack it, one finding is enough. `names` are those of all such tables.
-    pub(super) fn missing<'n>(
-        &mut self,
-        shared: &str,
-        path: &[Segment],
-        key: &str,
-        is_in_none: bool,
-        mut names: impl Iterator<Item = &'n str>,
-    ) {
-        let of_all = format!("[{shared}], which all {shared}s share");
-        if is_in_none {
-            let message = format!("no {shared} has `{key}`");
-            let help = format!("add it to {of_all}");
-            self.flaw(Code::MissingKey, &[Segment::from(shared)], message, help);
-        } else if let [.., Segment::Key(name)] = path {
-            let message = format!("{shared} `{name}` has no `{key}`");
-            let close = names.find(|other| is_slip(name, other));
-            let at = self.locate(path);
-            // What is misspelled lacks everything.
-            if close.is_some() && self.flaws.last().is_some_and(|flaw| flaw.span == at) {
-                return;
-            }
-            let close = close.map(|close| format!("; did you mean `{close}`?"));
-            let help = format!("add it here, or to {of_all}{}", close.unwrap_or_default());
-            self.flaw(Code::MissingKey, path, message, help);
-        }
-    }
-
-    pub(super) fn pattern(&mut self, path: &[Segment], source: &FilePattern) -> Option<Pattern> {
-        Pattern::parse(&source.0)
+    pub(super) fn pattern(&mut self, path: &[Segment], source: &str) -> Option<Pattern> {
+        Pattern::parse(source)
             .map_err(|message| self.flaw(Code::BadPattern, path, message, ""))
             .ok()
     }
 
-    /// Returns a pattern that renders a name: it has no wildcard, and its holes are `known`.
+    /// Checks a pattern that renders a name: it has no wildcard, and its holes are `known`.
     pub(super) fn name_pattern(
         &mut self,
         path: &[Segment],
-        source: &FilePattern,
+        source: &str,
+        pattern: &Pattern,
         known: &[&str],
-    ) -> Option<Pattern> {
-        let pattern = self.pattern(path, source)?;
+    ) {
         for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
             let mut help = hint(hole, known.iter().copied());
-            let mut message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            let mut message = format!("nothing fills the hole `{{{hole}}}` of `{source}`");
             if self.free.iter().any(|field| field == hole) {
                 message = format!(
-                    "`{hole}` can be any text, so it cannot fill the hole `{{{hole}}}` of `{}`",
-                    source.0
+                    "`{hole}` can be any text, so it cannot fill the hole `{{{hole}}}` of `{source}`"
                 );
                 help = Some("give the field `type = \"id\"`".to_owned());
             }
@@ -135,17 +97,13 @@ impl Resolver<'_> {
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`";
-            let message = format!("`{}` must render one name, so it cannot contain `*`", source.0);
+            let message = format!("`{source}` must render one name, so it cannot contain `*`");
             self.flaw(Code::BadPattern, path, message, help);
-            return None;
-        }
-        if !is_below(&source.0) {
+        } else if !is_below(source) {
             let help = "write a relative path without `..`";
-            let message = format!("`{}` must be inside the instance's directory", source.0);
+            let message = format!("`{source}` must be inside the instance's directory");
             self.flaw(Code::BadPattern, path, message, help);
-            return None;
         }
-        Some(pattern)
     }
 }
 

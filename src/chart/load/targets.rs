@@ -1,6 +1,6 @@
 //! The targets of rules, phases, cycles and commands, and keys that exclude each other.
 
-use super::resolver::{CYCLE_HOLE, Resolver};
+use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
@@ -24,34 +24,19 @@ impl Resolver<'_> {
     }
 
     fn targets_of_cycles(&mut self, source: &Source, phases: &Phases) {
-        for id in source.cycles.keys() {
+        for (id, cycle) in &source.cycles {
             if !phases.contains_key(id) {
                 let message = format!("there is no phase for the cycle `{id}`");
                 let help = "add `[phases.\"{cycle}\"]`, which makes one phase for each cycle";
                 self.flaw(Code::UnknownPhase, at!["cycles", id], message, help);
             }
-        }
-        let shared = std::iter::once((vec![Segment::from("cycle")], &source.cycle, None));
-        let own = source
-            .cycles
-            .iter()
-            .map(|(id, own)| (vec![Segment::from("cycles"), Segment::from(id)], own, Some(id)));
-        for (path, cycle, id) in shared.chain(own) {
-            let at = |key: &str| below(&path, key);
             if let Some(resume) = &cycle.resume {
-                self.phase(&at("resume"), resume, phases);
+                self.phase(at!["cycles", id, "resume"], resume, phases);
             }
-            if let Some(post) = &cycle.post {
-                // For a name that all cycles share, one finding is enough.
-                let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
-                let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
-                if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
-                    self.phase(&at("post"), &name, phases);
-                }
-            }
-            for (index, advance) in cycle.advance.iter().flatten().enumerate() {
-                let path = [path.as_slice(), at!["advance", index, "target"]].concat();
-                self.phase(&path, &advance.target, phases);
+            self.phase(at!["cycles", id, "post"], &cycle.post, phases);
+            for (index, advance) in cycle.advance.iter().enumerate() {
+                let path = at!["cycles", id, "advance", index, "target"];
+                self.phase(path, &advance.target, phases);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Merges charts: one is written over others (`extends`), and a cycle copies another (`copy`).
 //!
-//! What is merged is values. Each keeps its place in the texts of all layers, one after the other ([`layered`]), and so leads
+//! What is merged is values, and what all cycles and processes share is written into each of them. Each keeps its place in the texts of all layers, one after the other ([`layered`]), and so leads
 //! back to the file in which it is written. `build.rs` includes this module: the charts that are compiled in are merged when
 //! taskie is built.
 
@@ -89,6 +89,13 @@ pub fn merge(layers: &[String]) -> (DeTable<'_>, Vec<Fault>) {
             fields.extend(order.iter().filter_map(|name| all.remove_entry(name.as_str())));
             fields.extend(all);
         }
+    }
+    for (shared, all) in [("cycle", "cycles"), ("invocation", "invoke")] {
+        let (Some(shared), Some(all)) = (chart.remove(shared), table_mut(&mut chart, all)) else {
+            continue;
+        };
+        let each = std::mem::take(all).into_iter();
+        all.extend(each.map(|(key, own)| (key, merger.value(Some(shared.clone()), own, NEVER))));
     }
     (chart, merger.faults)
 }

@@ -56,7 +56,7 @@ fn a_chart_is_written_over_another() {
     for (own, path, value) in [
         ("id = \"own\"", "id", "\"own\""),
         ("quiet = true", "quiet", "true"),
-        ("[cycle]\nentry = { own = 1 }", "cycle.entry", r#"{"count":0,"clean":0,"own":1}"#),
+        ("[cycle]\nentry = { own = 1 }", "cycles.code.entry", r#"{"count":0,"clean":0,"own":1}"#),
         ("[cycles.code]\nsubject = [\"x\"]", "cycles.code.subject", "[\"x\"]"),
         (
             "[cycles.code]\nadvance = [{ target = \"y\" }]",

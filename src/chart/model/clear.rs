@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 
 use super::phase::Phase;
-use super::review::CycleSource;
+use super::review::Cycle;
 use super::rule::{Command, Rule};
 use super::value::Assign;
 use crate::expr::source::Literal;
@@ -25,9 +25,7 @@ read_with_clear! {
     Phase => |phase| clear(&phase.clear, &mut phase.entry),
     Rule => |rule| clear(&rule.clear, &mut rule.assign),
     Command => |command| clear(&command.clear, &mut command.assign),
-    CycleSource => |cycle| if let Some(fields @ [_, ..]) = cycle.clear.as_deref() {
-        clear(fields, cycle.entry.get_or_insert_default());
-    },
+    Cycle => |cycle| clear(&cycle.clear, &mut cycle.entry),
 }
 
 /// Assigns null to fields. One that is also assigned keeps its value: the loader reports it.

@@ -12,13 +12,13 @@ mod value;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 pub use self::field::{Amount, Arg, Direction, Field, Looser, WordTable, Words, setting_in};
 pub use self::phase::{Phase, PhaseType};
-pub use self::review::{
-    Advance, AnswerForm, Budget, CycleSource, Findings, GateCommands, InvokeSource, Limited,
-};
+pub use self::review::{Advance, Budget, Cycle, Findings, GateCommands, Invoke, Limited};
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
+pub(crate) use self::value::PATTERN;
 pub use self::value::{Assign, FilePattern, LineText};
 pub use super::kind::FieldType;
 use super::part::Part;
@@ -76,13 +76,14 @@ pub struct Source {
     pub prompts: Part<IndexMap<String, IndexMap<String, Expr>>>,
     /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
     pub phases: IndexMap<String, Part<Phase>>,
-    /// Defaults that all cycles share.
+    /// What all cycles share. Keys that are required in a cycle can be here.
     #[serde(default)]
-    pub cycle: Part<CycleSource>,
+    #[schemars(with = "Cycle")]
+    pub cycle: Option<IgnoredAny>,
     /// Review cycles.
     #[serde(default)]
-    pub cycles: IndexMap<String, Part<CycleSource>>,
-    /// Required if an invocation has `findings`. What reviews find, as data: `review.findings`.
+    pub cycles: Part<IndexMap<String, Cycle>>,
+    /// What reviews find, as data: `review.findings`.
     #[serde(default)]
     pub findings: Part<Findings>,
     /// What reviews may cost, and how often they may fail: `spent.over`.
@@ -93,12 +94,13 @@ pub struct Source {
     /// The command lines that call the user when a rule with `call` has ended a turn, a list: each is split into words as a
     /// shell does, and started without a shell, with the reason in its environment. None: the user is not called at all.
     pub calls: Option<Text>,
-    /// Defaults that all processes share.
+    /// What all processes share. Keys that are required in one can be here.
     #[serde(default)]
-    pub invocation: Part<InvokeSource>,
+    #[schemars(with = "Invoke")]
+    pub invocation: Option<IgnoredAny>,
     /// Processes that a rule can start.
     #[serde(default)]
-    pub invoke: Part<IndexMap<String, InvokeSource>>,
+    pub invoke: Part<IndexMap<String, Invoke>>,
     /// The rules for each event, in order of priority.
     #[serde(default)]
     pub on: IndexMap<String, Part<Vec<Rule>>>,

@@ -2,42 +2,51 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::field::Amount;
 use super::value::{Assign, FilePattern};
 use crate::expr::source::{Expr, Text};
+use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
+use crate::host::vendors::Form;
 
 /// A review cycle, or what all of them share.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
-pub struct CycleSource {
+pub struct Cycle {
+    #[serde(skip)]
+    pub id: String,
     /// The cycle that this one copies. Its own keys are merged over the copy.
-    pub copy: Option<String>,
-    /// Required in one of the two tables. The context field that counts the reviews.
-    pub count: Option<String>,
-    /// Required in one of the two tables. The context field that limits the number of reviews. The user may change it at
-    /// any time, so no property can promise a fixed number of reviews.
-    pub limit: Option<String>,
-    /// Required in one of the two tables. Whether the cycle ends, evaluated after each review.
-    pub exit: Option<Expr>,
+    #[schemars(with = "Option<String>")]
+    copy: Option<IgnoredAny>,
+    /// The context field that counts the reviews.
+    pub count: String,
+    /// The context field that limits the number of reviews. The user may change it at any time, so no property can promise a
+    /// fixed number of reviews.
+    pub limit: String,
+    /// Whether the cycle ends, evaluated after each review.
+    pub exit: Expr,
     /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean in a row`.
     pub streak: Option<Text>,
-    /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
-    pub entry: Option<Assign>,
+    /// What starting the cycle over assigns.
+    #[serde(default)]
+    pub entry: Assign,
     /// The context fields that it sets to null.
-    pub clear: Option<Vec<String>>,
-    /// Required in one of the two tables. The phase that answers a review.
-    pub post: Option<String>,
-    /// Required in one of the two tables. The value of `{base}` in the cycle's file names.
-    pub base: Option<FilePattern>,
-    /// Required in one of the two tables. The name of review number `{n}`.
-    pub review: Option<FilePattern>,
-    /// Required in one of the two tables. The name of the answer to review number `{n}`.
-    pub answer: Option<FilePattern>,
+    #[serde(default)]
+    pub clear: Vec<String>,
+    /// The phase that answers a review.
+    pub post: String,
+    /// The value of `{base}` in the cycle's file names.
+    pub base: FilePattern,
+    /// The name of review number `{n}`.
+    pub review: FilePattern,
+    /// The name of the answer to review number `{n}`.
+    pub answer: FilePattern,
     /// The files that the reviewer reads, in the instance's directory: names with holes, or `{{ }}` with a list of names.
     /// A file that does not exist and an empty list make the review fail before it starts.
-    pub subject: Option<Vec<Text>>,
+    #[serde(default)]
+    pub subject: Vec<Text>,
     /// Why a review cannot start if a list of `subject` is empty: what is missing, and what to do.
     pub empty: Option<Text>,
     /// Whether there is something to review: `cycle.ready`.
@@ -56,8 +65,32 @@ pub struct CycleSource {
     /// Texts for templates: `cycle.text.NAME`.
     #[serde(default)]
     pub text: IndexMap<String, Text>,
-    /// Required in one of the two tables. What comes after the cycle: the first target whose guard is true.
-    pub advance: Option<Vec<Advance>>,
+    /// What comes after the cycle: the first target whose guard is true.
+    pub advance: Vec<Advance>,
+}
+
+impl Cycle {
+    /// Returns it in words, for a row or a list: what it is about, its `base`, is only named where that can differ.
+    pub fn title(&self, base: &str) -> String {
+        match self.base.holes().next() {
+            None => self.id.clone(),
+            Some(_) => format!("{} {base}", self.id),
+        }
+    }
+
+    /// Returns a file name of the cycle with its holes filled: `base`, `n`, and those of which `part` says what they are.
+    pub fn file_name<E>(
+        &self,
+        pattern: &Pattern,
+        n: &str,
+        part: impl Fn(&str) -> Result<String, E>,
+    ) -> Result<String, E> {
+        pattern.render(|hole| match hole {
+            "base" => self.base.render(&part),
+            "n" => Ok(n.to_owned()),
+            other => part(other),
+        })
+    }
 }
 
 /// What reviews find, as data.
@@ -162,53 +195,23 @@ pub struct GateCommands {
     pub commands: Expr,
 }
 
-/// A process: what to run, and where to find its verdict. Or what all processes share.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+/// A process, or what all of them share.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct InvokeSource {
-    /// Required in one of the two tables. The program, looked up on PATH, and its arguments. There is no shell.
-    pub argv: Option<Vec<Text>>,
-    /// What the process prints on stdout.
-    pub answer: Option<AnswerForm>,
-    /// Required in one of the two tables. The verdicts that the process may give.
-    pub verdicts: Option<Vec<String>>,
-    /// Required in one of the two tables. JSON pointers into its stdout: the first one that points to a verdict counts. A
-    /// string on the way is parsed as JSON; if it is another text, its last JSON object counts.
-    pub verdict: Option<Vec<String>>,
-    /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
-    /// first one that exists counts. What cannot be read counts as the worst.
-    pub findings: Option<Vec<String>>,
-    /// JSON pointers to the commands that it says that it ran: a list of records with `command`, and often `exit`. The first
-    /// one that exists counts.
-    pub ran: Option<Vec<String>>,
-    /// JSON pointers to the review itself: if the process has written no file, the first one that exists is written to it.
-    pub text: Option<Vec<String>>,
-    /// A JSON pointer to a boolean that is true if the run failed.
-    pub error: Option<String>,
-    /// JSON pointers to the reason of a failure: the first one that exists is reported.
-    pub reason: Option<Vec<String>>,
-    /// A JSON pointer to the cost of the run, in US dollars.
-    pub cost: Option<String>,
-    /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
-    pub tokens: Option<Vec<String>>,
-    /// A JSON pointer to the HTTP status with which a run failed. If that means a usage limit or an outage, `postponed` says, in
-    /// all instances of the project, until when that lasts: as a text that `reason` points to says (`resets 6:23pm
-    /// (Europe/Berlin)`), or 300 seconds. `taskie next --retry` ends it.
-    pub status: Option<String>,
+pub struct Invoke {
+    /// The program, looked up on PATH, and its arguments. There is no shell.
+    pub argv: Vec<Text>,
+    /// The form of its answer: `own`, or that of a vendor, `claude` or `gemini`.
+    #[serde(default)]
+    pub answer: Form,
+    /// The verdicts that the process may give, from good to bad.
+    pub verdicts: Vec<String>,
+    /// Its answer has the review itself: if the process has written no file, `review` in it is written.
+    #[serde(default)]
+    pub text: bool,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than
-    /// 3600, after which the host ends the hook. A review that may take longer than the hook has is not started.
-    pub timeout: Option<Amount>,
-}
-
-/// What a process prints on stdout.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AnswerForm {
-    /// JSON and nothing else.
-    #[default]
-    Json,
-    /// Text; the last JSON object in it is the answer.
-    Text,
+    /// The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than 3600, after which the host ends the
+    /// hook. A review that may take longer than the hook has is not started.
+    pub timeout: Amount,
 }

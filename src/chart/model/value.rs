@@ -1,19 +1,40 @@
 //! What many keys hold: the names of files, lines with holes, and assignments.
 
+use std::ops::Deref;
+
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::expr::source::Literal;
+use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(title = "pattern")]
-pub struct FilePattern(pub String);
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(transparent, title = "pattern", extend("format" = PATTERN))]
+pub struct FilePattern(pub String, #[schemars(skip)] Pattern);
+
+/// The format of names with holes in the schema of charts.
+pub(crate) const PATTERN: &str = "file-pattern";
+
+impl Deref for FilePattern {
+    type Target = Pattern;
+
+    fn deref(&self) -> &Pattern {
+        &self.1
+    }
+}
+
+impl<'de> Deserialize<'de> for FilePattern {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let pattern = Pattern::parse(&text).map_err(D::Error::custom)?;
+        Ok(Self(text, pattern))
+    }
+}
 
 /// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(title = "line pattern")]
 pub struct LineText(pub String);

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
 use serde_json::{Map, Value as Json, json};
 
-use crate::chart::model::Source;
+use crate::chart::model::{PATTERN, Source};
 
 /// Returns the schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors
 /// offer completions twice, or not at all, if a schema mentions something that cannot be written.
@@ -39,6 +39,7 @@ fn loosen(schema: &mut Json) {
     match schema {
         Json::Object(object) => {
             object.remove("required");
+            object.remove("format");
             object.values_mut().for_each(loosen);
         }
         Json::Array(items) => items.iter_mut().for_each(loosen),
@@ -53,6 +54,8 @@ fn needs(schema: &Json) -> Map<String, Json> {
     let inner: Map<String, Json> = keys
         .into_iter()
         .flatten()
+        // What all of them share need not be in each.
+        .filter(|(key, _)| !["cycle", "cycles", "invocation", "invoke"].contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), Json::Object(self::needs(value))))
         .filter(|(_, value)| *value != json!({}))
         .collect();
@@ -78,7 +81,9 @@ fn plain(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
-    object.remove("format");
+    if object.get("format").is_some_and(|format| format != PATTERN) {
+        object.remove("format");
+    }
     if let Some(Json::Array(types)) = object.get_mut("type") {
         types.retain(|kind| kind != "null");
         if let [only] = types.as_slice() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::{Chart, locate};
+use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Segment};
@@ -18,6 +18,6 @@ pub(super) struct Subject<'c> {
 impl Subject<'_> {
     /// Returns a flaw at a place in the chart.
     pub(super) fn flaw(&self, code: Code, path: &[Segment], message: String, help: &str) -> Flaw {
-        Flaw::new(code, message).help(Some(help.to_owned())).at(locate(self.document, path))
+        Flaw::new(code, message).help(Some(help.to_owned())).at(self.document.locate(path))
     }
 }

@@ -60,7 +60,7 @@ fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
     let mut patterns: Vec<&Pattern> = chart.tables.values().map(|table| &table.file).collect();
     for cycle in chart.cycles.values() {
         fields.extend([cycle.count.as_str(), cycle.limit.as_str()]);
-        patterns.extend([&cycle.base, &cycle.review, &cycle.answer]);
+        patterns.extend([&*cycle.base, &cycle.review, &cycle.answer]);
     }
     let holes = patterns.into_iter().flat_map(Pattern::holes);
     fields.extend(holes.map(|(hole, _)| hole));

@@ -11,7 +11,7 @@ use super::{
     chart, check_chart, config, enter, findings, log, next, render, review, schema, status,
 };
 use crate::chart::Chart;
-use crate::chart::choice::OWN;
+use crate::chart::choice::{CHARTS, OWN};
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 
@@ -27,8 +27,7 @@ use crate::host::hosts::HOSTS;
     help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}"
 )]
 pub(crate) struct CommandLine {
-    /// The workflow: taskie, dr-done, change, or the path of a statechart.toml
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help = workflows())]
     pub(crate) chart: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -70,7 +69,7 @@ pub(crate) enum Command {
     /// Print a JSON Schema (draft-07)
     #[command(hide = true)]
     Schema(schema::Args),
-    /// Check the files of a plan the way a stop does
+    /// Check the structure of files the way a stop does
     #[command(
         hide = true,
         after_help = "Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage"
@@ -97,6 +96,11 @@ pub(crate) enum Command {
     /// Show what to do now, and why
     #[command(hide = true)]
     Next(next::Args),
+}
+
+fn workflows() -> String {
+    let names: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
+    format!("The workflow: {}, or the path of a statechart.toml", names.join(", "))
 }
 
 /// Where the chart's commands are in the help: in their own order.

@@ -18,7 +18,7 @@ const INSTANCE: &str = "instance";
 /// What a command is about.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct About {
-    /// The plan to use
+    /// The instance to use
     #[arg(long, value_name = "NAME")]
     pub(crate) instance: Option<String>,
     #[command(flatten)]

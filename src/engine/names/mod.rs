@@ -1,37 +1,23 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
-//! A bare name is a context field or a let. Everything else begins with its source: each source is a file of this folder,
-//! which says what its names are, which types they have and where their values are from, a line in [`sources`] and its `mod` below.
+//! A bare name is a context field or a let. Everything else begins with its source: [`sources`] says what its names are, which
+//! types they have and where their values are from; for those with more to them, a file of this folder does.
 //! During a decision, the context includes the assignments of the rules so far.
 
 mod args;
 pub mod built_in;
-mod checks;
-mod config;
 pub mod cycle;
-mod driver;
-mod drivers;
 mod event;
 mod files;
 mod findings;
 mod gate;
-mod git;
-mod invoke;
-mod it;
-mod now;
-mod postponed;
 mod prompts;
 pub(super) mod review;
 pub mod root;
-mod rulings;
 mod running;
-mod scope;
-mod session;
 mod siblings;
 pub mod sources;
-mod spent;
 mod tables;
-mod touched;
 pub mod types;
 
 use std::fmt;
@@ -272,6 +258,13 @@ impl Names {
     pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
         let text = Text(invoke.to_owned());
         self.text(format_args!("{place}.invoke"), &text, &self.root())
+    }
+
+    /// Returns the name of the invocation that the rules of the chart mean now: a usage limit is one of its account's.
+    pub(super) fn next_invocation(self: &Arc<Self>) -> Result<String, Fault> {
+        let mut rules = self.chart.on.values().flatten();
+        let invoke = rules.find_map(|rule| rule.invoke.as_deref());
+        invoke.map_or(Ok(String::new()), |invoke| self.invocation("on", invoke))
     }
 
     /// Returns the value of a literal of the chart.

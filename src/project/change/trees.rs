@@ -55,7 +55,7 @@ pub(crate) struct Tree {
     /// What differs from it all the same.
     left: HashSet<Vec<u8>>,
     /// Which version of each file is there whose content is not in it; `None` if that does not show all that changes.
-    versions: Option<Vec<(Vec<u8>, String)>>,
+    versions: Option<Vec<Stand>>,
 }
 
 impl Trees {
@@ -160,9 +160,7 @@ impl Trees {
         tree: &Tree,
     ) -> Result<bool, Unknown> {
         let Some(versions) = &tree.versions else { return Ok(false) };
-        let is_there = |name: &[u8], then: &str| version(&repository.root.join(path(name))) == then;
-        let mut versions = versions.iter();
-        let are_there = versions.all(|(name, then)| is_there(name, then));
+        let are_there = versions.iter().all(|stand| stand.is_there(repository.root));
         Ok(are_there && self.differing(index)? == tree.left)
     }
 
@@ -222,14 +220,13 @@ impl Trees {
         let hides = hiding.iter().filter(|name| repository.has_own_ident(&path(name)));
         unread.extend(hides.map(|name| (*name, "git's `ident` hides a part of it")));
         unread.extend(open.iter().map(|name| (name.as_bytes(), SUBMODULE)));
-        let versions: Vec<(Vec<u8>, String)> = (unread.iter())
-            .map(|(name, _)| (name.to_vec(), version(&repository.root.join(path(name)))))
-            .collect();
+        let versions: Vec<Stand> =
+            unread.iter().map(|(name, why)| Stand::of(repository.root, name, why)).collect();
         if !versions.is_empty() {
             let length = repository.empty_tree()?.len();
-            let entries = versions.iter().flat_map(|(name, version)| {
-                let entry = format!("{GITLINK} {version:.length$}\t").into_bytes();
-                [entry, name.clone(), vec![0]].concat()
+            let entries = versions.iter().flat_map(|stand| {
+                let entry = format!("{GITLINK} {:.length$}\t", stand.version).into_bytes();
+                [&entry, &stand.name, &[0][..]].concat()
             });
             index.update("--index-info", &entries.collect::<Vec<u8>>())?;
         }
@@ -323,10 +320,31 @@ impl<'l> Entry<'l> {
     }
 }
 
-/// Returns a hash of what the file system says of a file, or of all in a folder: which version is there. Another work tree of a
-/// repository belongs to other work.
-fn version(path: &Path) -> String {
-    let depth = if path.join(".git").is_file() { 0 } else { usize::MAX };
+/// What stands in a tree for a file whose content is not in it.
+#[derive(Debug)]
+struct Stand {
+    name: Vec<u8>,
+    /// How many levels deep a folder counts.
+    depth: usize,
+    version: String,
+}
+
+impl Stand {
+    fn of(root: &Path, name: &[u8], why: &str) -> Self {
+        let file = root.join(path(name));
+        // Another work tree of this repository belongs to other work.
+        let is_other = why == REPOSITORY && file.join(".git").is_file();
+        let depth = if is_other { 0 } else { usize::MAX };
+        Self { name: name.to_owned(), depth, version: version(&file, depth) }
+    }
+
+    fn is_there(&self, root: &Path) -> bool {
+        version(&root.join(path(&self.name)), self.depth) == self.version
+    }
+}
+
+/// Returns a hash of what the file system says of a file, or of all in a folder, `depth` levels deep: which version is there.
+fn version(path: &Path, depth: usize) -> String {
     // No git looks into another repository: that can name programs of its own.
     let files = WalkDir::new(path).max_depth(depth);
     let files = files.sort_by_file_name().into_iter();

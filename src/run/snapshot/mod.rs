@@ -319,8 +319,8 @@ impl World for Snapshot {
             Source::Rulings => {
                 Value::from(ledger::rulings(&self.place.chart, &self.place.root, &self.dir()))
             }
-            Source::Postponed => {
-                Value::from(postponed::read(&self.place.store).map(|until| until.text))
+            Source::Postponed(by) => {
+                Value::from(postponed::read(&self.place.store, by).map(|until| until.text))
             }
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => names_in(&self.place.root, folder)?,
