@@ -151,7 +151,6 @@ const MUTANTS: &[Mutant] = &[
     // A counter that does not count, a verdict that is taken for its opposite.
     // A guard that is true in no state that can be reached.
     mutant(r#"guard = "passed and not held""#, 1, r#"guard = "passed and not held and free""#, &[("rule-never-fires", Rule("enough clean reviews, and the user is not"))]),
-    mutant("next_phase == it.id or phase in", 1, "next_phase == it.cycle and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the final review, or back to the previous cycle.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
