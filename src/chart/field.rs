@@ -75,6 +75,16 @@ impl Field {
         }
     }
 
+    /// Returns whether another field of the same type accepts each number or word of this one.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let has_words = other.one_of.as_ref().is_none_or(|known| {
+            let own = self.one_of.as_ref();
+            own.is_some_and(|own| own.list().iter().all(|word| known.list().contains(word)))
+        });
+        let is_below = other.maximum.is_none_or(|most| self.maximum.is_some_and(|own| own <= most));
+        has_words && is_below && self.minimum >= other.minimum
+    }
+
     /// Returns the field's type in words: `an integer of at least 0, or null`.
     pub fn describe(&self) -> String {
         let mut words = match self.kind {

@@ -41,6 +41,11 @@ pub(super) fn parse(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
 /// Reads a chart, and returns everything that its syntax and its schema say is wrong.
 pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
     let json = json(document)?;
+    // What the chart lacks may be in that one.
+    if json.get("extends").is_some_and(Json::is_string) {
+        let flaw = Flaw::new(Code::WrongType, "expected a list: extends = [\"taskie\"]");
+        return Err(vec![flaw.at(document.locate(&[Segment::from("extends")]))]);
+    }
     let unusable = |message: String| vec![Flaw::new(Code::WrongType, message)];
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
@@ -50,12 +55,22 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
     };
     let (mut flaws, meant) = unknown_keys(validator, schema, document, &json);
     for error in validator.iter_errors(&json) {
-        let path = steps(&json, &error.instance_path().to_string());
+        let pointer = error.instance_path().to_string();
+        let path = steps(&json, &pointer);
+        let at = document.locate(&path);
+        let mut close = None;
         let (code, message) = match error.kind() {
             ValidationErrorKind::AdditionalProperties { .. } => continue,
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                if meant.contains(&below(&path, name)) {
+                let others = pointer.rsplit_once('/').and_then(|(above, _)| json.pointer(above));
+                if let (Some(Json::Object(others)), Some(Segment::Key(own))) = (others, path.last())
+                {
+                    close = others.keys().find(|other| is_slip(own, other));
+                }
+                // What is misspelled lacks everything.
+                let is_known = flaws.last().is_some_and(|flaw: &Flaw| flaw.span == at);
+                if meant.contains(&below(&path, name)) || close.is_some() && is_known {
                     continue;
                 }
                 let place = match path.as_slice() {
@@ -76,7 +91,8 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
                 (Code::WrongType, misfit.unwrap_or_else(|| error.to_string()))
             }
         };
-        flaws.push(Flaw::new(code, message).at(document.locate(&path)));
+        let help = close.map(|close| format!("did you mean `{close}`?"));
+        flaws.push(Flaw::new(code, message).help(help).at(at));
     }
     match flaws.is_empty() {
         true => serde_json::from_value(json).map_err(|error| unusable(error.to_string())),

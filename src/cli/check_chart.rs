@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     charts: Charts,
     /// Write the findings in this format
-    #[arg(long, default_value = "human", value_enum)]
+    #[arg(long, default_value = "human")]
     format: Format,
     /// Explore at most this many states of a chart [default: 100000]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]

@@ -72,7 +72,7 @@ codes! {
     WrongOperand = "wrong-operand" in Load,
     WrongAssignment = "wrong-assignment" in Load,
     // What has no effect, and what is missing.
-    ConstantGuard = "constant-guard" in Rule,
+    ConstantGuard = "constant-guard" in Explore,
     IdleRule = "idle-rule" in Rule,
     NoFinal = "no-final" in Explore,
     MisleadingText = "misleading-text" in Advice,

@@ -138,7 +138,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"cycle.n > cycle.limit""#, 1, r#"cycle.n > ""#, &[("expression-syntax", Edit)]),
     mutant("{% endif %}", 3, "{% endfi %}", &[("expression-syntax", Edit)]),
     // A missing rule: a due review never runs, or a reached limit is silently ignored.
-    mutant("or spent.over is not none or stalled", 1, "or spent.over is not none or stalled or cycle.n > 2", &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("or spent.over is not none or stalled", 1, "or spent.over is not none or stalled or cycle.n > 2", &[("cycle-falls-short", Line("[cycles.plan-review]"))]),
     mutant("cycle.due and used_up and", 1, "cycle.due and cycle.n < 0 and", &[("rule-never-fires", Rule("the limit or a budget is reached, or nothing changes: the"))]),
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
@@ -146,8 +146,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[{ target = \"complete\" }]")), ("blocks-in-a-row", Rule("reviews are off, and the user is not asked"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]")), ("blocks-in-a-row", Rule("reviews are off, and the user is not asked"))]),
     // Off by one: one review beyond the limit, or none although one is left.
-    mutant("cycle.n > cycle.limit or spent.over", 1, "cycle.n > cycle.limit + 1 or spent.over", &[("cycle-unbounded", Rule("a review is due: run it"))]),
-    mutant("cycle.n > cycle.limit or spent.over", 1, "cycle.n >= cycle.limit or spent.over", &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("cycle.n > cycle.limit or spent.over", 1, "cycle.n > cycle.limit + 1 or spent.over", &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
+    mutant("cycle.n > cycle.limit or spent.over", 1, "cycle.n >= cycle.limit or spent.over", &[("cycle-falls-short", Line("[cycles.plan-review]"))]),
     // A counter that does not count, a verdict that is taken for its opposite.
     // A guard that is true in no state that can be reached.
     mutant(r#"guard = "passed and not held""#, 1, r#"guard = "passed and not held and free""#, &[("rule-never-fires", Rule("enough clean reviews, and the user is not"))]),
@@ -155,8 +155,9 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
-    mutant(r#"guard = "not event.stop_hook_active or review.ok and consecutive_clean <= needed""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
+    mutant("not event.stop_hook_active or review.ok and consecutive_clean <= needed", 1, "event.stop_hook_active or not event.stop_hook_active", &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
+            ("constant-guard", Edit),
             ("rule-never-fires", Rule("the flaw is still there")),
         ]),
     // A gate that fails forever, or too often in the same way.

@@ -67,11 +67,17 @@ impl Resolver<'_> {
             let path = at!["context", name, "default"];
             let known = source.config.keys().map(String::as_str);
             self.known(path, Code::UnknownName, setting, known);
-            let own = source.config.get(setting);
-            if own.is_some_and(|own| (own.kind, own.nullable) != (field.kind, field.nullable)) {
+            let Some(own) = source.config.get(setting) else { continue };
+            if (own.kind, own.nullable) != (field.kind, field.nullable) {
                 let message =
                     format!("`{name}` and the setting `{setting}` must have the same type");
                 self.flaw(Code::BadDefault, path, message, "");
+            } else if !own.is_within(field) {
+                let (wanted, given) = (field.describe(), own.describe());
+                let message =
+                    format!("`{name}` is {wanted}, but the setting `{setting}` is {given}");
+                let help = format!("narrow [config.{setting}], or widen the field");
+                self.flaw(Code::BadDefault, path, message, help);
             }
         }
         self.options(source, phases);
@@ -100,7 +106,9 @@ impl Resolver<'_> {
     /// Checks fields of the state or of the settings: their types, bounds and defaults.
     fn typed(&mut self, table: &str, fields: &IndexMap<String, Field>, phases: &Phases) {
         for (name, field) in fields {
+            let is_empty = self.range(at![table, name, "type"], field.minimum, field.maximum);
             let misfit = match &field.default {
+                _ if is_empty => None,
                 None if field.kind == FieldType::Phase || field.nullable => None,
                 Some(_) if table == "context" && field.setting().is_some() => None,
                 None => Some(format!("`{name}` needs a default, because it cannot be null")),
@@ -152,6 +160,16 @@ impl Resolver<'_> {
         }
     }
 
+    /// Reports a type without any number, and returns whether it is one.
+    fn range(&mut self, path: &[Segment], least: Option<i64>, most: Option<i64>) -> bool {
+        let is_empty = most.is_some() && least > most;
+        if is_empty {
+            let message = "no number is in this range";
+            self.flaw(Code::WrongType, path, message, "write the smaller number first");
+        }
+        is_empty
+    }
+
     /// Checks that the field can have the values that are looser, or has an order.
     fn looser(&mut self, path: &[Segment], field: &Field, phases: &Phases) {
         let (wanted, has_it) = match &field.looser {
@@ -180,6 +198,7 @@ impl Resolver<'_> {
     fn options(&mut self, source: &Source, phases: &Phases) {
         for (name, arg) in &source.args {
             let default = arg.default.as_ref();
+            self.range(at!["args", name, "type"], arg.of.minimum, arg.of.maximum);
             let fits =
                 default.map_or(Ok(()), |default| arg.field().accepts_literal(phases, default));
             if let Err(wanted) = fits {
@@ -225,6 +244,9 @@ impl Resolver<'_> {
         for (name, value) in assign.iter().filter(|(_, value)| **value != Literal::Null) {
             let path = below(path, name);
             let Some(field) = self.field(&path, name, &source.context) else {
+                if let (Some(flaw), Some(document)) = (self.flaws.last_mut(), self.document) {
+                    flaw.span = document.locate_key(&path);
+                }
                 continue;
             };
             if let Err(wanted) = field.accepts_literal(phases, value) {

@@ -26,7 +26,7 @@ impl Resolver<'_> {
     fn deadline(&mut self, path: &[Segment], timeout: &Amount, source: &Source) {
         let Some(longest) = timeout.longest(&source.config) else {
             let message = "the timeout has no upper limit";
-            let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+            let help = "write a number without quotes, or `{{ config.NAME }}`: a setting of a type such as `number of seconds from 1 to 900`";
             self.flaw(Code::WrongType, path, message, help);
             return;
         };

@@ -117,6 +117,7 @@ fn noun(code: Code) -> &'static str {
         Code::UnknownField => "context field",
         Code::UnknownCommand => "command",
         Code::UnknownInvocation => "invocation",
+        Code::UnknownName => "setting",
         _ => "phase",
     }
 }

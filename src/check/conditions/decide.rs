@@ -21,7 +21,6 @@ use crate::diagnostic::code::Code;
 use crate::engine::decide::rules_of;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::expr::types::Type;
 use crate::host::hosts::BLOCKS;
 
 /// The most paths of one event in one state.
@@ -49,8 +48,8 @@ pub(super) struct Decider {
 impl Decider {
     pub(super) fn of(chart: &Arc<Chart>) -> Self {
         let mut program = Program::of(chart);
-        let active = program.terms.of(Node::Name("event.stop_hook_active".to_owned()));
-        let gate_times = program.terms.of(Node::Name("gate.times".to_owned()));
+        let mut named = |name: &str| program.terms.of(Node::Name(name.to_owned()));
+        let (active, gate_times) = (named("event.stop_hook_active"), named("gate.times"));
         Self {
             active: program.terms.of(Node::Size(active)),
             gate_times,
@@ -251,7 +250,7 @@ impl Event<'_, '_> {
             Trigger::Hook(_) => {}
             Trigger::Enter { phase, .. } => {
                 let entry = &chart.phases[phase.as_str()].phase;
-                let mut fields = self.values("", &entry.entry, Some(phase));
+                let mut fields = self.values(&self.part("entry"), &entry.entry, Some(phase));
                 self.put(&mut fields, &chart.state, phase);
                 if let Some(arms) = &entry.arms {
                     self.schedule(arms, &mut fields, Some(phase));
@@ -311,16 +310,16 @@ impl Event<'_, '_> {
         }
     }
 
-    /// Returns the values of assignments, each as its field holds it.
-    fn values(&mut self, part: &str, assign: &Assign, it: Option<&str>) -> Fields {
+    /// Returns the values of the assignments at a place, each as its field holds it.
+    fn values(&mut self, place: &str, assign: &Assign, it: Option<&str>) -> Fields {
         let chart = Arc::clone(&self.path.program.chart);
         let mut fields = Fields::new();
         for (name, literal) in assign {
             let Some((at, _, field)) = chart.context.get_full(name) else { continue };
             let term = self.path.program.literal(literal, it);
             let value = self.path.value(term, true).unwrap_or(NULL);
-            if self.path.fault.is_some() {
-                self.note_fault(&format!("{part}{name}"));
+            if let Some(message) = self.path.fault.take() {
+                self.fail(Code::NoDecision, message, format!("{place}.{name}"));
             }
             let value = match self.path.program.terms.is_known(value) {
                 true => value,
@@ -329,10 +328,9 @@ impl Event<'_, '_> {
             if let Some(json) = self.path.program.terms.value(value)
                 && let Err(expected) = field.accepts(&chart.phases, json)
             {
-                let (place, value) = (self.place.to_owned(), json.to_string());
-                let fault = Fault::Assignment { place, field: name.clone(), value, expected };
-                let place = self.part(&format!("{part}{name}"));
-                self.fail(Code::AssignmentMisfit, fault, place);
+                let (by, value) = (self.place.to_owned(), json.to_string());
+                let fault = Fault::Assignment { place: by, field: name.clone(), value, expected };
+                self.fail(Code::AssignmentMisfit, fault, format!("{place}.{name}"));
             }
             fields.insert(at, value);
         }
@@ -346,7 +344,7 @@ impl Event<'_, '_> {
             self.put(fields, next, target);
         }
         if let Some((at, _, cycle)) = chart.cycles.get_full(target) {
-            fields.extend(self.values("", &cycle.entry, it));
+            fields.extend(self.values(&format!("cycles.{target}.entry"), &cycle.entry, it));
             self.done().starts.push(at);
         }
     }
@@ -365,7 +363,7 @@ impl Event<'_, '_> {
 
     fn fire(&mut self, rule: &Rule) {
         let chart = Arc::clone(&self.path.program.chart);
-        let mut fields = self.values("assign.", &rule.assign, None);
+        let mut fields = self.values(&self.part("assign"), &rule.assign, None);
         if let Some(target) = &rule.target {
             self.put(&mut fields, &chart.state, target);
         }
@@ -442,28 +440,17 @@ impl Path<'_> {
         if is_name && !field.nullable && self.program.terms.may_be_none(term) {
             values.push(NULL);
         }
-        let is_any_text = *kind.some() == Type::Text && field.kind == FieldType::String;
-        if is_any_text && !values.contains(&SOME) {
-            values.push(SOME);
-        }
-        let may_be = |path: &mut Self, value: &Term| {
-            let is_full =
-                path.program.terms.value(*value) == Some(&json!("")) && path.is_full(term);
-            let is_there = *value != NULL || path.program.terms.may_be_none(term);
-            let fits = *value == SOME || path.equals(term, *value, &kind) != Some(false);
-            !is_full && is_there && fits
-        };
-        let mut fitting = Vec::new();
-        for value in values {
-            if may_be(self, &value) {
-                fitting.push(value);
-            }
-        }
-        if fitting.is_empty() {
+        values.retain(|value| {
+            let is_empty = self.program.terms.value(*value) == Some(&json!(""));
+            let is_there = *value != NULL || self.program.terms.may_be_none(term);
+            let fits = *value == SOME || self.equals(term, *value, &kind) != Some(false);
+            is_there && fits && !(is_empty && self.is_full(term))
+        });
+        if values.is_empty() {
             return SOME;
         }
-        let value = fitting[self.pick(fitting.len())];
-        if value != SOME && fitting.len() > 1 {
+        let value = values[self.pick(values.len())];
+        if value != SOME && values.len() > 1 {
             let asked =
                 self.program.terms.of(Node::Compare(super::term::Order::Equal, term, value));
             self.asked.push((asked, true));
@@ -493,22 +480,19 @@ impl Program {
 
     /// Returns the values that are tried for a field or a setting, which is also a term.
     pub(super) fn values(&mut self, field: &Field) -> Vec<Term> {
-        let words = field.one_of.as_ref().map(|words| words.list().to_vec());
-        let phases = || self.chart.phases.keys().cloned().collect::<Vec<String>>();
-        let mut values = match (field.kind, words) {
+        let words = match field.kind {
+            FieldType::Phase => Some(self.chart.phases.keys().cloned().collect::<Vec<String>>()),
+            FieldType::String => field.one_of.as_ref().map(|words| words.list().to_vec()),
+            _ => None,
+        };
+        let mut values: Vec<Term> = match (field.kind, words) {
+            (_, Some(words)) => words.into_iter().map(|word| self.terms.known(word)).collect(),
             (FieldType::Boolean, _) => vec![FALSE, TRUE],
             (FieldType::Integer, _) => {
                 let tried = self.numbers.tried(field);
                 tried.into_iter().map(|number| self.terms.known(number)).collect()
             }
-            (FieldType::Phase, _) => {
-                let phases = phases();
-                phases.into_iter().map(|phase| self.terms.known(phase)).collect()
-            }
-            (FieldType::String, Some(words)) => {
-                words.into_iter().map(|word| self.terms.known(word)).collect()
-            }
-            (FieldType::Amount | FieldType::String | FieldType::List, _) => vec![SOME],
+            _ => vec![SOME],
         };
         if Self::minds_empty(field) {
             values.push(self.terms.known(""));

@@ -339,7 +339,6 @@ impl<'p> Path<'p> {
                 let held = self.program.terms.of(Node::Held(*at));
                 Some(self.settled(held))
             }
-            Node::Cycle(key) => self.of_cycle(key, ask),
             Node::Name(name) => self.named(term, name, ask),
             Node::If(test, a, b) => match self.truth(*test, ask) {
                 Some(true) => self.value(*a, ask),
@@ -507,7 +506,7 @@ impl<'p> Path<'p> {
             Node::Size(of) => self.sized(*of, least),
             // A number that the user sets is small: what happens with a larger one happens with one of these.
             Node::Name(name) if name.starts_with("config.") => {
-                (least > self.program.numbers.most()).then_some(false)
+                self.program.numbers.is_beyond(least).then_some(false)
             }
             _ => None,
         }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::term::{NULL, Term};
+use super::term::{NULL, Node, Term, Terms};
 
 /// What has been chosen for one term.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,11 +20,6 @@ pub(super) struct Fact {
 pub(super) struct Facts(Rc<Vec<(Term, Fact)>>);
 
 impl Fact {
-    /// Returns the facts about a number or a value.
-    pub(super) fn exactly(number: i64) -> Self {
-        Self { none: Some(false), least: Some(number), most: Some(number), ..Self::default() }
-    }
-
     /// Returns whether both can be true of one value.
     pub(super) fn fits(&self, other: &Self) -> bool {
         let differs = |a: Option<bool>, b: Option<bool>| a.zip(b).is_some_and(|(a, b)| a != b);
@@ -91,23 +86,47 @@ impl Fact {
             }
         }
     }
+
+    /// Describes the facts about a term: "`config.limit` is 2".
+    pub(super) fn in_words(&self, terms: &Terms, term: Term) -> String {
+        let (name, is_size) = match &*terms.node(term) {
+            Node::Size(of) => (terms.text(*of), true),
+            _ => (terms.text(term), false),
+        };
+        match (self.is, self.least, self.most) {
+            _ if self.none == Some(true) => format!("`{name}` is none"),
+            (Some(value), ..) => format!("`{name}` is {}", terms.text(value)),
+            (_, _, Some(0)) if is_size => format!("not `{name}`"),
+            (_, Some(_), _) if is_size => format!("`{name}`"),
+            (_, Some(least), Some(most)) if least == most => format!("`{name}` is {least}"),
+            (_, Some(least), _) => format!("`{name}` is at least {least}"),
+            (_, None, Some(most)) => format!("`{name}` is at most {most}"),
+            _ if self.is_not.is_empty() => format!("`{name}` is not none"),
+            _ => {
+                let others: Vec<String> =
+                    self.is_not.iter().map(|value| terms.text(*value)).collect();
+                format!("`{name}` is not {}", others.join(" or "))
+            }
+        }
+    }
 }
 
 impl Facts {
     pub(super) fn get(&self, term: Term) -> Option<&Fact> {
-        let at = self.0.binary_search_by_key(&term, |(known, _)| *known).ok()?;
-        Some(&self.0[at].1)
+        Some(&self.0[self.find(term).ok()?].1)
+    }
+
+    fn find(&self, term: Term) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&term, |(known, _)| *known)
     }
 
     pub(super) fn entry(&mut self, term: Term) -> &mut Fact {
-        let at = match self.0.binary_search_by_key(&term, |(known, _)| *known) {
-            Ok(at) => at,
-            Err(at) => {
-                Rc::make_mut(&mut self.0).insert(at, (term, Fact::default()));
-                at
-            }
-        };
-        &mut Rc::make_mut(&mut self.0)[at].1
+        let found = self.find(term);
+        let facts = Rc::make_mut(&mut self.0);
+        if let Err(at) = found {
+            facts.insert(at, (term, Fact::default()));
+        }
+        &mut facts[found.unwrap_or_else(|at| at)].1
     }
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(Term) -> bool) {
@@ -122,8 +141,7 @@ impl Facts {
 
     /// Adds others, if all of them can be true beside these.
     pub(super) fn join(&mut self, others: &Self) -> bool {
-        let fits = |(term, fact): &(Term, Fact)| self.get(*term).is_none_or(|it| it.fits(fact));
-        let fits = others.iter().all(fits);
+        let fits = self.conflict(others).is_none();
         if fits {
             others.iter().for_each(|(term, fact)| self.entry(*term).join(fact));
         }
@@ -169,31 +187,5 @@ impl Facts {
         let clash =
             others.iter().find(|(term, fact)| self.get(*term).is_some_and(|it| !it.fits(fact)));
         clash.map(|(term, _)| *term)
-    }
-}
-
-impl Fact {
-    /// Describes the facts about a term: "`config.limit` is 2".
-    pub(super) fn in_words(&self, terms: &super::term::Terms, term: Term) -> String {
-        use super::term::Node;
-        let (name, is_size) = match &*terms.node(term) {
-            Node::Size(of) => (terms.text(*of), true),
-            _ => (terms.text(term), false),
-        };
-        match (self.is, self.least, self.most) {
-            _ if self.none == Some(true) => format!("`{name}` is none"),
-            (Some(value), ..) => format!("`{name}` is {}", terms.text(value)),
-            (_, _, Some(0)) if is_size => format!("not `{name}`"),
-            (_, Some(_), _) if is_size => format!("`{name}`"),
-            (_, Some(least), Some(most)) if least == most => format!("`{name}` is {least}"),
-            (_, Some(least), _) => format!("`{name}` is at least {least}"),
-            (_, None, Some(most)) => format!("`{name}` is at most {most}"),
-            _ if self.is_not.is_empty() => format!("`{name}` is not none"),
-            _ => {
-                let others: Vec<String> =
-                    self.is_not.iter().map(|value| terms.text(*value)).collect();
-                format!("`{name}` is not {}", others.join(" or "))
-            }
-        }
     }
 }

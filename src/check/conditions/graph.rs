@@ -44,8 +44,10 @@ impl<'s> Graph<'s> {
         }
         for (term, fact) in search.ways.iter().flat_map(|(done, _)| done.settings.iter()) {
             // Each number is a value of its own.
-            let ends = [fact.least, fact.most].into_iter().flatten().map(Fact::exactly);
-            let ends: Vec<Fact> = ends.collect();
+            let exactly =
+                |end| Fact { none: Some(false), least: end, most: end, ..Fact::default() };
+            let ends = [fact.least, fact.most].into_iter().filter(Option::is_some);
+            let ends: Vec<Fact> = ends.map(exactly).collect();
             let known = settings.entry(*term).or_default();
             for fact in if ends.is_empty() { vec![fact.clone()] } else { ends } {
                 if !known.contains(&fact) {
@@ -57,7 +59,7 @@ impl<'s> Graph<'s> {
     }
 
     fn is_allowed(&self, given: &Facts, step: &Step) -> bool {
-        given.iter().next().is_none() || given.conflict(&self.search.done(step).settings).is_none()
+        given.conflict(&self.search.done(step).settings).is_none()
     }
 
     /// Returns what `find` finds, if its steps can all be taken with the same settings; else asks again with a setting in
@@ -181,7 +183,7 @@ impl<'s> Graph<'s> {
         let steps = || self.search.steps.iter().filter(|step| self.is_allowed(&given, step));
         let moves = || steps().filter(|step| step.from != step.to);
         let leads = closure(goals.to_vec(), moves().map(|step| (step.to, step.from)));
-        if leads.iter().all(|leads| *leads) || self.search.clock.is_up().is_some() {
+        if leads.iter().all(|leads| *leads) || self.search.is_up().is_some() {
             return None;
         }
         let begin = (0..leads.len()).map(|state| state < self.search.beginnings).collect();

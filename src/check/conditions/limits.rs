@@ -31,24 +31,12 @@ impl Default for Limits {
     }
 }
 
-/// The rest of the time. Long work asks for it.
-#[derive(Debug)]
-pub(super) struct Clock {
-    end: Option<Instant>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Clock {
-    pub(super) fn of(limits: &Limits) -> Self {
-        Self { end: Instant::now().checked_add(limits.time), stop: Arc::clone(&limits.stop) }
-    }
-
-    /// Returns why the work ends here, if it does.
-    pub(super) fn is_up(&self) -> Option<&'static str> {
+impl Limits {
+    /// Returns why work that began then ends here, if it does. Long work asks for it.
+    pub(super) fn is_up(&self, begun: Instant) -> Option<&'static str> {
         if self.stop.load(Ordering::Relaxed) {
             return Some("interrupted");
         }
-        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
-        is_late.then_some("the time was up (--max-seconds)")
+        (begun.elapsed() >= self.time).then_some("the time was up (--max-seconds)")
     }
 }

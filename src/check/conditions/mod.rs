@@ -34,7 +34,7 @@ pub fn follow(chart: &Arc<Chart>, limits: &Limits) -> Report {
     report.states = search.looked_at;
     report.transitions = search.steps.len();
     report.cut = search.cut.take().or_else(|| {
-        let why = search.clock.is_up()?;
+        let why = search.is_up()?;
         Some(format!("{why} after all states: not all of it was judged"))
     });
     report

@@ -19,6 +19,7 @@ impl Path<'_> {
             ("review" | "gate", key) => {
                 Some(self.of_review(source, key).unwrap_or_else(|| self.settled(term)))
             }
+            ("cycle", key) => self.of_cycle(key, ask),
             // What reviews have cost depends on the cycle.
             ("spent", _) => {
                 let cycle = self.running();

@@ -18,8 +18,14 @@ impl Numbers {
         Self((0..=3).chain(named.into_iter().filter(|it| it.abs() < LARGE)).collect())
     }
 
-    pub(super) fn most(&self) -> i64 {
-        self.0.last().copied().unwrap_or_default()
+    /// Returns the number that stands for all that are greater than those that are tried.
+    fn next(&self) -> i64 {
+        self.0.last().map_or(1, |most| most + 1)
+    }
+
+    /// Returns whether a number is one of these.
+    pub(super) fn is_beyond(&self, number: i64) -> bool {
+        (self.next()..LARGE).contains(&number)
     }
 
     /// Returns the numbers that are tried for a field or a setting.
@@ -32,7 +38,7 @@ impl Numbers {
     /// Returns a number as a field holds it: all that are greater than those that are tried are one, unless the field
     /// itself has a limit.
     pub(super) fn held(&self, field: &Field, number: i64) -> i64 {
-        let most = self.most() + 1;
+        let most = self.next();
         match field.maximum {
             Some(most) if most < LARGE => number,
             _ => number.clamp(-most, most),

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 
 use super::numbers::Numbers;
-use super::term::{NULL, Node, Order, Term, Terms};
+use super::term::{NULL, Node, Order, Term, Terms, root};
 use crate::chart::fragments::{Fragment, Role};
 use crate::chart::model::{Field, FieldType};
 use crate::chart::{Chart, Cycle};
@@ -44,14 +44,8 @@ impl Program {
             looked_at: BTreeSet::new(),
         };
         program.numbers = program.find_numbers();
-        for Fragment { role, text, .. } in chart.fragments() {
-            let (own, expr) = match role {
-                Role::Condition | Role::List => (None, Some(text)),
-                Role::Assigned(field) => (Some(program.terms.name(field)), single_expression(text)),
-                _ => continue,
-            };
-            let Some(expr) = expr else { continue };
-            let term = program.expr(expr, None);
+        for (own, term) in program.exprs() {
+            let own = own.map(|field| program.terms.name(&field));
             let names = program.terms.names(term);
             program.looked_at.extend(names.iter().filter(|name| Some(**name) != own));
         }
@@ -94,8 +88,7 @@ impl Program {
             let names = program.terms.names(term);
             let is_counted = |name: &u32| {
                 let name = program.terms.name_text(*name);
-                let source = name.split('.').next().unwrap_or_default();
-                matches!(source, "cycle" | "review" | "config")
+                matches!(root(name), "cycle" | "review" | "config")
                     || program.chart.context.contains_key(name)
             };
             if !names.iter().any(is_counted) {
@@ -194,25 +187,19 @@ impl Program {
             }
             Expr::BinOp(op) => {
                 let (a, b) = (self.build(&op.left, it), self.build(&op.right, it));
-                match op.op {
-                    BinOpKind::ScAnd => Node::And(a, b),
-                    BinOpKind::ScOr => Node::Or(a, b),
-                    BinOpKind::Eq => return self.compare(CompareOpKind::Eq, a, b),
-                    BinOpKind::Ne => return self.compare(CompareOpKind::Ne, a, b),
-                    BinOpKind::Lt => return self.compare(CompareOpKind::Lt, a, b),
-                    BinOpKind::Lte => return self.compare(CompareOpKind::Lte, a, b),
-                    BinOpKind::Gt => return self.compare(CompareOpKind::Gt, a, b),
-                    BinOpKind::Gte => return self.compare(CompareOpKind::Gte, a, b),
-                    BinOpKind::In => return self.compare(CompareOpKind::In, a, b),
-                    BinOpKind::Add => Node::Math("+", a, b),
-                    BinOpKind::Sub => Node::Math("-", a, b),
-                    BinOpKind::Mul => Node::Math("*", a, b),
-                    BinOpKind::Div => Node::Math("/", a, b),
-                    BinOpKind::FloorDiv => Node::Math("//", a, b),
-                    BinOpKind::Rem => Node::Math("%", a, b),
-                    BinOpKind::Pow => Node::Math("**", a, b),
-                    BinOpKind::Concat => Node::Math("~", a, b),
-                }
+                let order = match op.op {
+                    BinOpKind::Eq => CompareOpKind::Eq,
+                    BinOpKind::Ne => CompareOpKind::Ne,
+                    BinOpKind::Lt => CompareOpKind::Lt,
+                    BinOpKind::Lte => CompareOpKind::Lte,
+                    BinOpKind::Gt => CompareOpKind::Gt,
+                    BinOpKind::Gte => CompareOpKind::Gte,
+                    BinOpKind::In => CompareOpKind::In,
+                    BinOpKind::ScAnd => return self.terms.of(Node::And(a, b)),
+                    BinOpKind::ScOr => return self.terms.of(Node::Or(a, b)),
+                    sign => return self.terms.of(Node::Math(sign_of(sign), a, b)),
+                };
+                return self.compare(order, a, b);
             }
             Expr::Compare(chain) => {
                 let mut left = self.build(&chain.expr, it);
@@ -231,7 +218,7 @@ impl Program {
                 let other = choice.false_expr.as_ref().map(|other| self.build(other, it));
                 Node::If(test, one, other.unwrap_or(NULL))
             }
-            Expr::Filter(filter) if filter.expr.is_some() => {
+            Expr::Filter(filter) => {
                 let on = filter.expr.as_ref().map_or(NULL, |on| self.build(on, it));
                 Node::Filter(filter.name.to_owned(), on, self.args(&filter.args, it))
             }
@@ -302,9 +289,7 @@ impl Program {
 
     fn attribute(&mut self, on: Term, name: &str) -> Term {
         let node = match &*self.terms.node(on) {
-            Node::Name(root) if root == "cycle" => Node::Cycle(name.to_owned()),
             Node::Name(path) => Node::Name(format!("{path}.{name}")),
-            Node::Cycle(path) => Node::Cycle(format!("{path}.{name}")),
             _ => Node::Attribute(on, name.to_owned()),
         };
         self.terms.of(node)
@@ -353,8 +338,7 @@ impl Program {
         let names = self.terms.names(term);
         let is_unknown = |name: &&u32| {
             let name = self.terms.name_text(**name);
-            let source = name.split('.').next().unwrap_or_default();
-            !matches!(source, "cycle" | "checks" | "scope")
+            !matches!(root(name), "cycle" | "checks" | "scope")
                 && !self.chart.context.contains_key(name)
         };
         names.iter().filter(is_unknown).count() > 1
@@ -366,17 +350,23 @@ impl Program {
         field.kind == FieldType::String && default.is_some_and(|it| it.json() == json!(""))
     }
 
-    /// Returns every term of the chart's conditions and assignments, and every part of one.
-    pub(super) fn everything(&mut self) -> Vec<Term> {
+    /// Returns the chart's conditions and assignments, with the field that one is assigned to.
+    fn exprs(&mut self) -> Vec<(Option<String>, Term)> {
         let chart = Arc::clone(&self.chart);
-        let mut open = Vec::new();
-        for Fragment { role, text, .. } in chart.fragments() {
-            open.extend(match role {
-                Role::Condition | Role::List => Some(self.expr(text, None)),
-                Role::Assigned(_) => single_expression(text).map(|expr| self.expr(expr, None)),
-                _ => None,
-            });
-        }
+        let fragments = chart.fragments().into_iter();
+        let exprs = fragments.filter_map(|Fragment { role, text, .. }| match role {
+            Role::Condition | Role::List => Some((None, self.expr(text, None))),
+            Role::Assigned(field) => {
+                Some((Some(field.to_owned()), self.expr(single_expression(text)?, None)))
+            }
+            _ => None,
+        });
+        exprs.collect()
+    }
+
+    /// Returns every term of the chart's conditions and assignments, and every part of one.
+    fn everything(&mut self) -> Vec<Term> {
+        let mut open: Vec<Term> = self.exprs().into_iter().map(|(_, term)| term).collect();
         let mut seen = rustc_hash::FxHashSet::default();
         let mut all = Vec::new();
         while let Some(term) = open.pop() {
@@ -386,5 +376,19 @@ impl Program {
             }
         }
         all
+    }
+}
+
+/// Returns how an operator that computes is written.
+fn sign_of(operator: BinOpKind) -> &'static str {
+    match operator {
+        BinOpKind::Add => "+",
+        BinOpKind::Sub => "-",
+        BinOpKind::Mul => "*",
+        BinOpKind::Div => "/",
+        BinOpKind::FloorDiv => "//",
+        BinOpKind::Rem => "%",
+        BinOpKind::Pow => "**",
+        _ => "~",
     }
 }

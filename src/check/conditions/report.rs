@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::evaluate::Outcome;
 use super::graph::Way;
 use super::search::{Search, Step};
-use super::term::{SOME, Term};
+use super::term::Term;
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Segment;
@@ -33,27 +33,14 @@ pub struct Finding {
     /// The element of the chart to point at.
     pub path: Vec<Segment>,
     /// Its counterexample; none if it has none.
-    pub way: Option<Told>,
-}
-
-/// A way in words.
-#[derive(Debug, Clone)]
-pub struct Told {
-    pub text: String,
-    /// The phases on it, in order.
-    pub phases: Vec<String>,
+    pub way: Option<String>,
 }
 
 /// Tells a way that begins in this state.
-pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> Told {
+pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> String {
     let mut named = HashSet::new();
     let mut text = start(search, begin);
-    let mut phases = vec![search.phase(begin).to_owned()];
     for (at, step) in way.steps.iter().enumerate() {
-        let phase = search.phase(step.to);
-        if phases.last().is_none_or(|last| last != phase) {
-            phases.push(phase.to_owned());
-        }
         let is_same = |other: &&Step| other.way == step.way && other.from == step.from;
         if at > 0 && is_same(&&way.steps[at - 1]) {
             continue;
@@ -67,7 +54,7 @@ pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> Told {
     if let Some(again) = way.again {
         text.push_str(&format!("\nAnd again from step {}, without end.", again + 1));
     }
-    Told { text, phases }
+    text
 }
 
 /// Tells how an instance begins: with what settings give it, where that is not the default.
@@ -143,9 +130,5 @@ pub(super) fn conditions(search: &Search, asked: &[(Term, bool)]) -> String {
 
 fn shown(search: &Search, value: Term) -> String {
     let terms = &search.decider.program.terms;
-    match terms.value(value) {
-        Some(value) => in_words(value),
-        None if value == SOME => "some text".to_owned(),
-        None => terms.text(value),
-    }
+    terms.value(value).map_or_else(|| terms.text(value), in_words)
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -10,8 +11,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::decide::{Decider, Way};
 use super::evaluate::{Answers, Course, Done, LAST_FIELD, Outcome, Path, STARTED};
 use super::facts::Facts;
-use super::limits::{Clock, Limits};
-use super::term::{FALSE, TRUE, Term};
+use super::limits::Limits;
+use super::term::{FALSE, Node, TRUE, Term, root};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::event::Trigger;
@@ -63,7 +64,8 @@ pub(super) struct Search {
     /// The ways on which an event fails, each with a step to it.
     pub(super) failures: Vec<Step>,
     memo: Vec<Memo<Rc<[usize]>>>,
-    pub(super) clock: Clock,
+    limits: Limits,
+    begun: Instant,
     /// What was not looked at.
     pub(super) cut: Option<String>,
 }
@@ -99,17 +101,15 @@ impl<T: Clone> Memo<T> {
 impl Search {
     pub(super) fn of(chart: &Arc<Chart>, limits: &Limits) -> Self {
         let hooks = chart.on.keys().filter(|name| !matches!(name.as_str(), "enter" | "run"));
-        let (host, asked): (Vec<_>, Vec<_>) = hooks.partition(|name| is_event(name));
-        let hooks = |names: Vec<&String>, actor| {
-            let hook = move |name: &String| (Trigger::Hook(name.clone()), actor);
-            names.into_iter().map(hook).collect::<Vec<_>>()
-        };
-        let enter = |phase: &String| Trigger::Enter { phase: phase.clone(), force: false };
-        let enters = chart.phases.keys().map(|phase| (enter(phase), Actor::Agent));
-        let commands = chart.commands.keys().cloned().map(Trigger::Command);
-        let commands = commands.map(|command| (command, Actor::User));
-        let hooks = [hooks(host, Actor::Host), hooks(asked, Actor::Agent)].concat();
-        let events: Vec<_> = hooks.into_iter().chain(enters).chain(commands).collect();
+        let hooks = hooks.map(|name| {
+            let actor = if is_event(name) { Actor::Host } else { Actor::Agent };
+            (Trigger::Hook(name.clone()), actor)
+        });
+        let enter = |phase| (Trigger::Enter { phase, force: false }, Actor::Agent);
+        let enters = chart.phases.keys().cloned().map(enter);
+        let run = |name| (Trigger::Command(name), Actor::User);
+        let commands = chart.commands.keys().cloned().map(run);
+        let events: Vec<_> = hooks.chain(enters).chain(commands).collect();
         let mut search = Self {
             chart: Arc::clone(chart),
             decider: Decider::of(chart),
@@ -121,11 +121,12 @@ impl Search {
             ways: Vec::new(),
             steps: Vec::new(),
             failures: Vec::new(),
-            clock: Clock::of(limits),
+            limits: limits.clone(),
+            begun: Instant::now(),
             cut: None,
         };
         search.begin();
-        search.run(limits);
+        search.run();
         search
     }
 
@@ -139,14 +140,7 @@ impl Search {
             let setting = field.setting().and_then(|name| chart.config.get(name));
             let values = match setting {
                 None => vec![program.terms.known(value)],
-                Some(setting) => {
-                    let mut values = program.values(setting);
-                    values.retain(|term| {
-                        let value = program.terms.value(*term);
-                        value.is_none_or(|value| field.accepts(&chart.phases, value).is_ok())
-                    });
-                    values
-                }
+                Some(setting) => program.values(setting),
             };
             let with = |begun: &Vec<Term>| {
                 let with = |value: &Term| [begun.as_slice(), &[*value]].concat();
@@ -164,17 +158,22 @@ impl Search {
         );
     }
 
-    fn run(&mut self, limits: &Limits) {
+    /// Returns why the work ends here, if it does.
+    pub(super) fn is_up(&self) -> Option<&'static str> {
+        self.limits.is_up(self.begun)
+    }
+
+    fn run(&mut self) {
         let claims = self.chart.properties.iter().filter_map(|property| property.step.as_ref());
         let watched: Vec<String> = claims.flat_map(|step| self.chart.places_of(step)).collect();
         while self.looked_at < self.states.len() {
-            if self.looked_at >= limits.states {
-                let most = limits.states;
+            let most = self.limits.states;
+            if self.looked_at >= most {
                 self.cut =
                     Some(format!("only the first {most} states were looked at (--max-states)"));
                 break;
             }
-            if let Some(why) = self.clock.is_up() {
+            if let Some(why) = self.is_up() {
                 self.cut = Some(format!("{why} after {} states", self.looked_at));
                 break;
             }
@@ -186,7 +185,7 @@ impl Search {
                 }
             }
             self.looked_at += 1;
-            limits.looked_at.store(self.looked_at, Ordering::Relaxed);
+            self.limits.looked_at.store(self.looked_at, Ordering::Relaxed);
         }
         if let Some(event) = &self.decider.cut {
             let why = format!("not every way was followed that `{event}` can go");
@@ -302,6 +301,24 @@ impl Search {
                 return (found, looked);
             }
         }
+    }
+
+    /// Returns whether a condition is true whatever the names in it are, as far as their types say.
+    pub(super) fn is_always(&mut self, condition: Term) -> bool {
+        let terms = &mut self.decider.program.terms;
+        // What these are follows from fields that are known, and from whether the state is written.
+        let follows =
+            |name: &str| matches!(root(name), "cycle" | "review" | "gate" | "checks" | "scope");
+        if terms.names(condition).iter().any(|name| follows(terms.name_text(*name))) {
+            return false;
+        }
+        let fields = self.chart.context.keys().map(|name| terms.of(Node::Name(name.clone())));
+        let state = State { fields: Rc::new(fields.collect()), started: true };
+        let fails = |path: &mut Path<'_>| {
+            let holds = path.truth(condition, true) == Some(true) && path.fault.is_none();
+            (!holds).then_some(())
+        };
+        self.on_paths(&state, Facts::default(), &None, fails).0.is_none()
     }
 
     /// Returns whether this can be so in some state, perhaps after a review.

@@ -9,6 +9,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
+use crate::chart::model::Field;
 use crate::engine::context::{to_json, to_value};
 use crate::engine::names::types::{ChartNames, Uses};
 use crate::expr::Expressions;
@@ -45,9 +46,7 @@ pub(super) enum Node {
     Held(usize),
     /// A name with its dots that nobody knows: `files.notes`, `config.clean`.
     Name(String),
-    /// A name that turns on the running cycle, `cycle.due`.
-    Cycle(String),
-    /// The same of one cycle and one number of a review, where nobody knows it.
+    /// A name that turns on the running cycle, of one cycle and one number of a review, where nobody knows it.
     OfCycle(String, usize, i64),
     /// A name of the chart for a condition that turns on unknown things only: it is asked as a whole.
     Let(String, Term),
@@ -217,19 +216,19 @@ impl Terms {
 
     /// Returns the least number that a term can be, where its name says so.
     pub(super) fn limits(&self, term: Term) -> (Option<i64>, Option<i64>) {
+        let limits =
+            |field: Option<&Field>| field.map_or((None, None), |it| (it.minimum, it.maximum));
         match &*self.node(term) {
             Node::Size(of) => (self.limits(*of).0.max(Some(0)), None),
             Node::Name(name) => match name.split_once('.') {
-                Some(("config", name)) => {
-                    let setting = self.chart.config.get(name);
-                    setting.map_or((None, None), |it| (it.minimum, it.maximum))
-                }
+                Some(("config", name)) => limits(self.chart.config.get(name)),
                 Some(("args", name)) => {
                     let arg = self.chart.args.get(name);
                     arg.map_or((None, None), |it| (it.of.minimum, it.of.maximum))
                 }
                 Some(("gate", "times")) => (Some(1), None),
-                _ => (None, None),
+                Some(_) => (None, None),
+                None => limits(self.chart.context.get(name)),
             },
             _ => (None, None),
         }
@@ -243,13 +242,12 @@ impl Terms {
             texts.join(", ")
         };
         match &*self.nodes[term.0 as usize] {
-            Node::Some => "…".to_owned(),
+            Node::Some => "some text".to_owned(),
             Node::Known(value) => written(value),
             Node::Field(at) | Node::Held(at) => {
                 self.chart.context.get_index(*at).map_or_else(String::new, |(name, _)| name.clone())
             }
             Node::Name(name) | Node::OfCycle(name, ..) | Node::Let(name, _) => name.clone(),
-            Node::Cycle(key) => format!("cycle.{key}"),
             Node::Not(inner) => self.negated(*inner),
             Node::And(a, b) => format!("{} and {}", part(a), part(b)),
             Node::Or(a, b) => format!("{} or {}", part(a), part(b)),
@@ -335,15 +333,6 @@ impl Terms {
     /// Returns the terms of which a term directly consists.
     pub(super) fn parts(&self, term: Term) -> Vec<Term> {
         match &*self.nodes[term.0 as usize] {
-            Node::Some
-            | Node::Known(_)
-            | Node::Field(_)
-            | Node::Held(..)
-            | Node::Name(_)
-            | Node::Cycle(_)
-            | Node::OfCycle(..)
-            | Node::Finds(..)
-            | Node::Other(_) => Vec::new(),
             Node::Let(_, a) | Node::Not(a) | Node::Attribute(a, _) | Node::Size(a) => vec![*a],
             Node::And(a, b)
             | Node::Or(a, b)
@@ -356,6 +345,7 @@ impl Terms {
                 std::iter::once(*on).chain(args.iter().map(|(_, arg)| *arg)).collect()
             }
             Node::List(items) => items.clone(),
+            _ => Vec::new(),
         }
     }
 
@@ -370,7 +360,6 @@ impl Terms {
             }
             Node::Name(name) => Some(source_of(name)),
             Node::OfCycle(name, ..) | Node::Let(name, _) => Some(name.clone()),
-            Node::Cycle(key) => Some(format!("cycle.{key}")),
             Node::Finds(name, _) => Some(format!("checks.{name}")),
             _ => None,
         };
@@ -384,6 +373,11 @@ impl Terms {
         self.names.insert(term, Rc::clone(&all));
         all
     }
+}
+
+/// Returns what a name begins with: `cycle` of `cycle.due`.
+pub(super) fn root(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
 }
 
 /// Returns the name under which the facts about a name are kept: that of a table stands for all of its parts.

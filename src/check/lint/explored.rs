@@ -2,8 +2,6 @@
 //!
 //! [`crate::check::conditions`] does the work; this module says what to do about a finding.
 
-use std::ops::Range;
-
 use crate::check::conditions::report::Report;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
@@ -11,19 +9,17 @@ use crate::diagnostic::toml::Document;
 
 /// One finding for each element with something wrong, and its counterexample as the note. `document` is the chart's TOML.
 pub(super) fn flaws(report: &Report, document: &Document<'_>) -> Vec<Flaw> {
-    // What several cycles share is reported once.
-    let mut reported: Vec<(Code, Option<Range<usize>>)> = Vec::new();
-    let mut flaws = Vec::new();
+    let mut flaws: Vec<Flaw> = Vec::new();
     for finding in &report.findings {
         let place = document.locate(&finding.path);
-        if reported.contains(&(finding.code, place.clone())) {
+        // What several cycles share is reported once.
+        if flaws.iter().any(|known| known.code == finding.code && known.span == place) {
             continue;
         }
-        reported.push((finding.code, place.clone()));
         let flaw = Flaw::new(finding.code, finding.message.as_str())
             .help(help(finding.code).map(str::to_owned))
             .at(place);
-        flaws.push(Flaw { note: finding.way.as_ref().map(|way| way.text.clone()), ..flaw });
+        flaws.push(Flaw { note: finding.way.clone(), ..flaw });
     }
     flaws
 }
@@ -33,23 +29,21 @@ fn help(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::NoDecision => "add a guard, so that this is evaluated only when it has a value",
         Code::AssignmentMisfit => "limit the value, or allow it in the field",
-        Code::PhaseUnreachable => {
-            "make it the target of a rule or of a cycle's `advance`, let it be entered, or remove it"
-        }
-        Code::RuleNeverFires => {
-            "loosen its guard, move it before the rule that answers first, or remove it"
-        }
-        Code::TargetNeverTaken => {
-            "loosen its guard, move it before the target that is always open, or remove it"
+        Code::PhaseUnreachable => "let it be entered, make it a target, or remove it",
+        Code::RuleNeverFires | Code::TargetNeverTaken => {
+            "loosen its guard, move it before the one that comes first, or remove it"
         }
         Code::PhaseNeverEntered | Code::CommandNeverApplies | Code::CheckNeverFinds => {
             "loosen its guard, or remove it"
         }
+        Code::ConstantGuard => "fix or remove it",
         Code::NoFinal => "mark the last phase: type = \"final\"",
         Code::DeadEnd | Code::FinalOutOfReach => {
             "add a rule, a phase or a command that is possible there"
         }
-        Code::CycleFallsShort => "run a review as long as its number is within the limit",
+        Code::CycleFallsShort => {
+            "run reviews up to the limit, and count from 0 where the cycle starts over"
+        }
         Code::CycleUnbounded => "count each review, and run none beyond the limit",
         Code::BlocksInARow => {
             "block only while `event.stop_hook_active` is false, or count the blocks and stop at a limit"

@@ -72,13 +72,11 @@ pub(super) fn apply(
     left
 }
 
-/// Returns whether the chart's comments ignore all of these flaws.
-pub(super) fn ignores_all<'f>(
-    document: &Document<'_>,
-    mut flaws: impl Iterator<Item = &'f Flaw>,
-) -> bool {
+/// Returns whether the chart's comments ignore all flaws that matter to what the chart does.
+pub(super) fn ignores_all(document: &Document<'_>, flaws: &[Flaw]) -> bool {
     let ignores = find(document);
-    flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(document.text, flaw)))
+    let is_ignored = |flaw| ignores.iter().any(|ignore| ignore.covers(document.text, flaw));
+    flaws.iter().all(|flaw| flaw.code.stage() == Stage::Advice || is_ignored(flaw))
 }
 
 fn find(document: &Document<'_>) -> Vec<Ignore> {

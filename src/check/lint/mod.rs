@@ -82,7 +82,7 @@ pub fn run(
         }
         flaws.extend(of_rules);
         // Exploring would only report the same flaws again.
-        let is_sound = ignore::ignores_all(&document, serious(&flaws));
+        let is_sound = ignore::ignores_all(&document, &flaws);
         if let Some(limits) = limits.filter(|_| is_sound) {
             let report = follow(chart, limits);
             flaws.extend(explored::flaws(&report, &document));
@@ -90,7 +90,7 @@ pub fn run(
         }
     }
     // What is misspelled is not used, and what never happens says nothing.
-    let is_advised = ignore::ignores_all(&document, serious(&flaws));
+    let is_advised = ignore::ignores_all(&document, &flaws);
     flaws.retain(|flaw| is_advised || flaw.code.stage() != Stage::Advice);
     // The tables below a rule of an unknown event belong to an earlier rule.
     if flaws.iter().any(|flaw| flaw.code == Code::UnknownEvent) {
@@ -108,10 +108,4 @@ pub fn run(
         (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code)
     });
     checked(flaws, explored, chart)
-}
-
-/// Returns the flaws that matter to what the chart does.
-fn serious(flaws: &[Flaw]) -> impl Iterator<Item = &Flaw> {
-    let is_serious = |flaw: &&Flaw| flaw.code.stage() != Stage::Advice;
-    flaws.iter().filter(is_serious)
 }

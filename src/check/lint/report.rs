@@ -5,7 +5,6 @@
 
 use std::io::IsTerminal as _;
 
-use clap::ValueEnum;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
@@ -19,7 +18,7 @@ use crate::page::{self, counted};
 use crate::text::shown;
 
 /// A format for findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     Human,
     Concise,

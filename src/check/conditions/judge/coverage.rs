@@ -8,8 +8,9 @@ use super::judgment::{absent, key_of_phase};
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::Search;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Segment, at};
+use crate::diagnostic::toml::{Segment, at, below};
 use crate::expr::formula::conjuncts;
+use crate::expr::source::Expr;
 
 /// Returns what has no effect anywhere.
 pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
@@ -18,22 +19,21 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
     let reached: HashSet<String> =
         (0..search.states.len()).map(|state| search.phase(state).to_owned()).collect();
     let mut findings = Vec::new();
-    let mut report = |code: Code, path: &[Segment], message: String| {
-        findings.push(absent(code, message, path));
-    };
     for (name, entry) in &chart.phases {
-        let path = at!["phases", key_of_phase(&chart, name)].to_vec();
+        let path = at!["phases", key_of_phase(&chart, name)];
         if !reached.contains(name) {
             let message = format!("the phase `{name}` cannot be reached");
-            report(Code::PhaseUnreachable, &path, message);
+            findings.push(absent(Code::PhaseUnreachable, message, path));
         } else if entry.phase.guard.is_some() && !fired.contains(&format!("phases.{name}")) {
             let message = format!("the guard of the phase `{name}` is never true");
-            report(Code::PhaseNeverEntered, &path, message);
+            findings.push(absent(Code::PhaseNeverEntered, message, path));
         }
+        findings.extend(constant(search, path, entry.phase.guard.as_ref()));
     }
     for (list, rules) in &chart.on {
         for (index, rule) in rules.iter().enumerate() {
             let place = format!("on.{list}[{index}]");
+            findings.extend(constant(search, at!["on", list, index], rule.guard.as_ref()));
             if fired.contains(&place) {
                 continue;
             }
@@ -57,24 +57,25 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
                 }
             };
             let message = format!("{place} never fires: {why}");
-            report(Code::RuleNeverFires, at!["on", list, index], message);
+            findings.push(absent(Code::RuleNeverFires, message, at!["on", list, index]));
         }
     }
-    for name in chart.commands.keys() {
+    for (name, command) in &chart.commands {
+        findings.extend(constant(search, at!["commands", name], command.rule.guard.as_ref()));
         if !fired.contains(&format!("commands.{name}")) {
             let message = format!("the command `{name}` never applies");
-            report(Code::CommandNeverApplies, at!["commands", name], message);
+            findings.push(absent(Code::CommandNeverApplies, message, at!["commands", name]));
         }
     }
     let taken: HashSet<(usize, usize)> =
         search.ways.iter().filter_map(|(done, _)| done.advance).collect();
     for (at, (id, cycle)) in chart.cycles.iter().enumerate() {
         for (index, advance) in cycle.advance.iter().enumerate() {
+            let path = at!["cycles", id, "advance", index];
+            findings.extend(constant(search, path, advance.guard.as_ref()));
             if !taken.contains(&(at, index)) {
-                let target = &advance.target;
-                let message = format!("`{id}` never leads to `{target}` that way");
-                let path = at!["cycles", id, "advance", index];
-                report(Code::TargetNeverTaken, path, message);
+                let message = format!("`{id}` never leads to `{}` that way", advance.target);
+                findings.push(absent(Code::TargetNeverTaken, message, path));
             }
         }
     }
@@ -82,9 +83,18 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
         for index in 0..checks.len() {
             if !search.can_be(|path| path.check(name, index, true)) {
                 let message = format!("checks.{name}[{index}] never finds anything");
-                report(Code::CheckNeverFinds, at!["checks", name, index], message);
+                findings.push(absent(Code::CheckNeverFinds, message, at!["checks", name, index]));
             }
         }
     }
     findings
+}
+
+/// Returns the finding that a guard is true, whatever it looks at.
+fn constant(search: &mut Search, path: &[Segment], guard: Option<&Expr>) -> Option<Finding> {
+    let guard = &guard?.0;
+    let term = search.decider.program.expr(guard, None);
+    let message = format!("`{guard}` is always true");
+    let is_always = search.is_always(term);
+    is_always.then(|| absent(Code::ConstantGuard, message, &below(path, "guard")))
 }

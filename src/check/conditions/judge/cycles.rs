@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::judgment::{Judge, absent, invoking_rule, path_of};
+use super::judgment::{Judge, absent};
 use crate::chart::Cycle;
 use crate::check::conditions::evaluate::Outcome;
-use crate::check::conditions::graph::Way;
+use crate::check::conditions::facts::Facts;
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::{Actor, Step};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Segment, at};
+use crate::diagnostic::toml::at;
 use crate::engine::context::cycle_of;
-use crate::engine::event::Trigger;
 use crate::expr::single_expression;
 use crate::page::counted;
 
@@ -26,16 +25,16 @@ struct Bounded<'c> {
 }
 
 impl Judge<'_> {
-    /// Judges each cycle, and says how many reviews there are where all are bounded.
+    /// Returns the first cycle that is wrong: several are so for one reason. If none is, says how many reviews there are.
     pub(super) fn cycles(&self, findings: &mut Vec<Finding>) -> Option<String> {
-        let known = findings.len();
-        for (at, (_, cycle)) in self.chart.cycles.iter().enumerate() {
-            let fields = [&cycle.limit, &cycle.count].map(|it| self.chart.context.get_index_of(it));
-            let [Some(limit), Some(count)] = fields else { continue };
-            let have_begun = self.begun(at, count);
-            findings.extend(self.cycle(&Bounded { at, cycle, limit, count, have_begun }));
-        }
-        (known == findings.len() && !self.chart.cycles.is_empty()).then(|| self.bound())
+        let found = self.chart.cycles.values().enumerate().find_map(|(at, cycle)| {
+            let count = self.chart.context.get_index_of(&cycle.count)?;
+            let limit = self.chart.context.get_index_of(&cycle.limit)?;
+            self.cycle(&Bounded { at, cycle, limit, count, have_begun: self.begun(at, count) })
+        });
+        let is_bounded = found.is_none() && !self.chart.cycles.is_empty();
+        findings.extend(found);
+        is_bounded.then(|| self.bound())
     }
 
     /// Returns in which states a cycle has had a review.
@@ -72,8 +71,8 @@ impl Judge<'_> {
 
     /// Judges whether one cycle ends, and not before its limit.
     fn cycle(&self, bounded: &Bounded<'_>) -> Option<Finding> {
-        let Cycle { id, limit, .. } = bounded.cycle;
-        let search = self.search;
+        let Cycle { id, limit, count, .. } = bounded.cycle;
+        let (path, search) = (at!["cycles", id].to_vec(), self.search);
         let held = |state: usize| {
             let limit = search.value(state, Some(bounded.limit)).as_u64();
             limit.and_then(|limit| usize::try_from(limit).ok())
@@ -89,28 +88,23 @@ impl Judge<'_> {
         if let Some(way) = limits.iter().find_map(|limit| reviews(limit + 1, *limit)) {
             let message =
                 format!("the cycle `{id}` can have more reviews than its limit, `{limit}`");
-            let path = self.culprit(bounded, &way);
             return Some(self.found(Code::CycleUnbounded, message, path, &way));
+        }
+        let mut spent = search.steps.iter().filter(|step| {
+            let counted = search.value(step.to, Some(bounded.count)).as_i64();
+            search.done(step).starts.contains(&bounded.at) && counted > Some(0)
+        });
+        let way_to = |step: &Step| self.graph.way_to(step.from, &[*step], &Facts::default());
+        if let Some(way) = spent.find_map(way_to) {
+            let message = format!("the cycle `{id}` starts over, but `{count}` does not");
+            return Some(self.found(Code::CycleFallsShort, message, path, &way));
         }
         // One that has none at all is not reached, or its rule does not fire: that is said there.
         let held = *limits.last().filter(|_| search.cut.is_none())?;
         let most = (1..=held).rev().find(|count| reviews(*count, held).is_some());
         let most = counted(most.filter(|most| *most < held)?, "review");
         let message = format!("the cycle `{id}` has {most} at most, {limit} being {held}");
-        Some(absent(Code::CycleFallsShort, message, &invoking_rule(self.chart, id)))
-    }
-
-    /// Returns what lets a cycle go round like this: the phase whose entry starts it over, or the cycle that leads back to
-    /// itself; where nothing starts it over, the rule that runs the reviews.
-    fn culprit(&self, bounded: &Bounded<'_>, way: &Way) -> Vec<Segment> {
-        let id = &bounded.cycle.id;
-        let mut round = way.steps.iter().skip_while(|step| !self.is_review(bounded, step));
-        let start = round.find(|step| self.search.done(step).starts.contains(&bounded.at));
-        match start.map(|step| &self.search.events[step.event].0) {
-            Some(Trigger::Enter { phase, .. }) => path_of(self.chart, &format!("phases.{phase}")),
-            Some(_) => at!["cycles", id].to_vec(),
-            None => invoking_rule(self.chart, id),
-        }
+        Some(absent(Code::CycleFallsShort, message, &path))
     }
 
     /// Says how many reviews there are at most.

@@ -114,12 +114,3 @@ pub(super) fn path_of(chart: &Chart, place: &str) -> Vec<Segment> {
     }
     path
 }
-
-/// Returns the rule that runs reviews; the cycle if none does.
-pub(super) fn invoking_rule(chart: &Chart, cycle: &str) -> Vec<Segment> {
-    let found = chart.on.iter().find_map(|(event, rules)| {
-        let index = rules.iter().position(|rule| rule.invoke.is_some())?;
-        Some(at!["on", event, index].to_vec())
-    });
-    found.unwrap_or_else(|| at!["cycles", cycle].to_vec())
-}
