@@ -54,9 +54,16 @@ fn needs(schema: &Json) -> Map<String, Json> {
     let inner: Map<String, Json> = keys
         .into_iter()
         .flatten()
-        // What all of them share need not be in each.
-        .filter(|(key, _)| !["cycle", "cycles", "invocation", "invoke"].contains(&key.as_str()))
-        .map(|(key, value)| (key.clone(), Json::Object(self::needs(value))))
+        .map(|(key, value)| {
+            let mut inner = self::needs(value);
+            // What all of them share need not be in each.
+            if ["cycle", "cycles", "invocation", "invoke"].contains(&key.as_str()) {
+                let each = inner.get_mut("additionalProperties").and_then(Json::as_object_mut);
+                each.map(|each| each.remove("required"));
+                inner.remove("required");
+            }
+            (key.clone(), Json::Object(inner))
+        })
         .filter(|(_, value)| *value != json!({}))
         .collect();
     if !inner.is_empty() {
