@@ -92,8 +92,13 @@ impl Checker<'_> {
         let chart = self.chart;
         let names = ChartNames::new(chart, &self.uses);
         if let Some((name, message)) = References::of(chart).fault() {
-            let (table, name) = name.split_once('.').unwrap_or(("let", name));
-            self.flaw(Code::SelfReference, at![table, name], message, None);
+            let path = match (name.split_once('.'), chart.cycles.keys().next()) {
+                // What all cycles share is in each.
+                (Some(("cycle", key)), Some(cycle)) => at!["cycles", cycle, key].to_vec(),
+                (Some((table, name)), _) => at![table, name].to_vec(),
+                (None, _) => at!["let", name].to_vec(),
+            };
+            self.flaw(Code::SelfReference, &path, message, None);
         }
         self.shadows();
         for (name, expr) in &chart.lets {

@@ -107,7 +107,7 @@ fn an_outage_without_a_time_is_over_soon() {
     let message = project.stop().message();
     assert!(message.starts_with("The code-review is postponed until "));
     assert_eq!(project.calls().len(), 1);
-    let record = project.root.join(".taskie/.locks/reviewer.postponed");
+    let record = project.root.join(".taskie/.locks/claude.postponed");
     let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let until = UNIX_EPOCH + Duration::from_secs(record["value"]["at"].as_u64().unwrap());
     let wait = until.duration_since(start).unwrap().as_secs();

@@ -173,11 +173,15 @@ fn differing(
     base: &str,
     after: &str,
 ) -> Result<(String, Vec<Changed>), Unknown> {
+    if base == after {
+        return Ok((base.to_owned(), Vec::new()));
+    }
     let mut files = repository.files([base, after])?;
     // Nothing of it is in a tree of the work tree, so it is among what differs.
     let apart = trees.left_out(files.iter().map(|file| &*file.path));
     if apart.is_empty() {
-        return Ok((base.to_owned(), files));
+        let tree = repository.id(&format!("{base}^{{tree}}"))?;
+        return Ok((tree.unwrap_or_else(|| base.to_owned()), files));
     }
     let before = repository.without(base, &apart)?;
     let apart: HashSet<String> = apart.into_iter().map(str::to_owned).collect();
