@@ -194,7 +194,7 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// Gives a new file the permissions of the one that it replaces, but only if that file is the user's own, and only
-/// the plain permission bits. Otherwise, whoever made the old file could have the user run or share the new one.
+/// the plain permission bits. Otherwise, the maker of the old file could have the user run or share the new one.
 fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     match old.symlink_metadata() {
         Ok(meta) if meta.is_file() && is_ours(&meta) => {

@@ -45,7 +45,7 @@ pub fn shown_lines(text: &str) -> Cow<'_, str> {
     shown_but(text, |_| None)
 }
 
-/// Returns the same for a text in which our own pages and reports have set styles. A style stays, whoever set it, because
+/// Returns the same for a text in which our own pages and reports have set styles. A style stays, from wherever it is, because
 /// none of those that stay can hide a text.
 pub fn styled_lines(text: &str) -> Cow<'_, str> {
     shown_but(text, style)

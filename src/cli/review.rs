@@ -426,7 +426,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     };
     let mut place = Place::new(Arc::clone(chart), top, instance);
     if !paths.is_empty() {
-        // Whoever reviews or previews the same part now ends perhaps before this has begun.
+        // Another process that reviews or previews the same part may end before this has begun.
         change::hold(&mut place);
     }
     part::limit(&place, &paths)

@@ -11,7 +11,7 @@ use crate::chart::choice::OWN;
 use crate::engine::event::Event;
 use crate::scenario::instance::Typist;
 
-/// What a scenario is told that runs something else.
+/// The answer to a scenario that runs something else.
 const UNKNOWN: &str = "a scenario can run only `taskie enter` and the commands of the chart";
 
 /// Returns what reads the command lines of scenarios: `taskie enter …` and the commands of the chart.

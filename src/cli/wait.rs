@@ -1,4 +1,4 @@
-//! `taskie review --wait`: a review for whoever cannot wait for all of it in one call, such as an agent whose host waits no
+//! `taskie review --wait`: a review for a caller that cannot wait for all of it in one call, such as an agent whose host waits no
 //! longer than a minute for a hook.
 //!
 //! A process of its own keeps the review running, and is its host: if it ends, the reviewer does. It ends when nobody has

@@ -44,8 +44,8 @@ impl Fault {
         }
     }
 
-    /// Returns the fault for which an expression failed, where the user made it: whoever gave a wrong option or setting
-    /// doesn't need to know which expression used it.
+    /// Returns the fault for which an expression failed, where the user made it: the user who gave a wrong option or
+    /// setting doesn't need to know which expression used it.
     pub fn of_the_user(error: &ExprError) -> Option<&Self> {
         let fault = error.cause.as_ref()?.downcast_ref()?;
         matches!(fault, Self::Argument { .. } | Self::File(_)).then_some(fault)

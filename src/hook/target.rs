@@ -256,7 +256,7 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
     Ok(None)
 }
 
-/// Ends the driving of a session that has ended, as `/clear` ends it too: whoever looks next reads that nobody drives the
+/// Ends the driving of a session that has ended, as `/clear` ends it too: the next reader sees that nobody drives the
 /// instance.
 pub(super) fn release(session: Option<&str>, named: Option<&str>) {
     let Choice::Embedded(chart) = Choice::of(named) else {

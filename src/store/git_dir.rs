@@ -68,7 +68,7 @@ pub(crate) fn unused(dir: &Path) -> Option<PathBuf> {
     disk::distrust(&git_dir).is_some().then_some(git_dir)
 }
 
-/// Returns the work tree around `dir`, whoever may write to its git directory.
+/// Returns the work tree around `dir`, also if others may write to its git directory.
 fn named(dir: &Path) -> Option<WorkTree> {
     dir.ancestors().find_map(|top| {
         let entry = top.join(".git");

@@ -170,7 +170,7 @@ fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
     folder.join(format!("{name}.{kind}"))
 }
 
-/// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
+/// Makes git ignore the lock folder, even if the process that created it was killed before doing that, or if the file was
 /// deleted. An existing file stays as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");

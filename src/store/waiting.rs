@@ -1,4 +1,4 @@
-//! A review that runs in the background for whoever asks for it again and again, because none of their calls may take as long
+//! A review that runs in the background for callers that ask for it again and again, because none of their calls may take as long
 //! as the review: who keeps it running, when somebody has last waited for it, and its answer for each of them.
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::lock::{ReviewLock, WriteLock, is_locked, open, try_lock};
 use super::{Store, open_existing, record};
 use crate::clock;
 
-/// The file that whoever keeps the review running has locked. It was modified when somebody has last waited.
+/// The file that the process that keeps the review running has locked. It was modified when somebody has last waited.
 const KEPT: &str = "kept";
 
 /// The kind of record with the answer.
@@ -154,7 +154,7 @@ impl<'s> Waiting<'s> {
         })
     }
 
-    /// Returns whether an answer was left since that time: whoever has been asked to keep a review running comes too late.
+    /// Returns whether an answer was left since that time: a process that was to keep a review running comes too late.
     pub(crate) fn has_ended_since(self, time: Duration) -> bool {
         self.left().at >= time
     }

@@ -109,8 +109,8 @@ impl Repository<'_> {
     }
 
     /// Returns what names the branch of HEAD: also the one that is being rebased. Where HEAD is on none, that is the commit that
-    /// was checked out, or the one with which the clone or the work tree began: two checkouts share nothing, and whoever commits
-    /// there stays with it. Where git keeps no such log, all of them share one name.
+    /// was checked out, or the one with which the clone or the work tree began: two checkouts share nothing, and commits made
+    /// there stay with it. Where git keeps no such log, all of them share one name.
     pub(super) fn branch(&self) -> Result<String, Unknown> {
         // The short name is another one where a tag is called the same.
         let name = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
