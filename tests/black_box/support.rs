@@ -342,7 +342,7 @@ impl Project {
                 "CLAUDE", "TASKIE", "CODEX", "COPILOT", "GEMINI", "PLUGIN", "QWEN", "DROID",
                 "FACTORY",
             ];
-            if of_a_host.iter().any(|start| name_text.starts_with(start)) {
+            if name_text == "CI" || of_a_host.iter().any(|start| name_text.starts_with(start)) {
                 command.env_remove(&name);
             }
         }
@@ -590,13 +590,14 @@ pub fn json_of(text: &str) -> Value {
 
 /// Returns `text` with every review and every wait taking no time: how long one takes depends on the machine.
 pub fn timeless(text: &str) -> String {
-    [" in ", " waited ", ", and "].iter().fold(text.to_owned(), |text, before| {
+    let times = [(" in ", " s"), (" waited ", " s"), (", and ", " s"), ("\"seconds\":", "")];
+    times.iter().fold(text.to_owned(), |text, (before, unit)| {
         let mut parts = text.split(before);
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |text, part| {
             let digits = part.chars().take_while(char::is_ascii_digit).count();
-            let rest = part[digits..].strip_prefix(" s").filter(|_| digits > 0);
-            let part = rest.map_or_else(|| part.to_owned(), |rest| format!("0 s{rest}"));
+            let rest = part[digits..].strip_prefix(unit).filter(|_| digits > 0);
+            let part = rest.map_or_else(|| part.to_owned(), |rest| format!("0{unit}{rest}"));
             text + before + &part
         })
     })
