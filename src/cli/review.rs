@@ -35,7 +35,8 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{asked, change, coming, part, under_way};
-use crate::store::{driver, postponed, running::Running};
+use crate::store::facts::Said;
+use crate::store::{driver, postponed};
 use crate::text::{capitalized, shown};
 
 /// The name of the command.
@@ -188,13 +189,13 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> ExitCode {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<u8, Refused> {
     let session = place::session(of)?.ok_or_else(unknown_session)?;
-    let mut place = here(chart, &[])?;
+    let place = here(chart, &[])?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
     let begins = coming::entered(&place.snapshot(), &began)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
-    let change = find(&mut place, base)?;
+    let change = find(&place, base)?;
     let mut event = match begins {
         true => began,
         false => asked::next(&place, None, None),
@@ -260,14 +261,14 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
     };
     let given = args.base.as_ref();
     // Nobody but the user changes what the reviews of a session are about.
-    let is_fixed = !driver::of(&place.store, &place.instance.name).is_empty();
+    let is_fixed = !driver::of(place.journal()).is_empty();
     let base = match (given, &known) {
         (Some(_), Some(known)) if is_fixed => Base::Known(known),
         (Some(given), _) => Base::Left(given),
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
-    let change = find(&mut place, base)?;
+    let change = find(&place, base)?;
     if given.is_some() && known.is_some() && is_fixed {
         let against = &change.against;
         warn([format!(
@@ -311,7 +312,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
                 let began = perform(&place, &began)?;
                 if !matches!(began.decision.answer, Answer::Refuse(_)) {
                     // A session whose reviews are over, and that has not stopped since, has no part in this one.
-                    driver::leave(&place.store, &place.instance.name);
+                    driver::leave(place.journal());
                 }
             }
             perform(&place, &event)
@@ -321,7 +322,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
     let change = performed.reread.take().unwrap_or(change);
     // A process that waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
-        .map(|_| change::find(&mut place, Base::Known(&change.after)))
+        .map(|_| change::find(&place, Base::Known(&change.after)))
         .transpose();
     let now = now.unwrap_or_else(|unknown| {
         // What was paid for is shown all the same.
@@ -337,12 +338,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
         Format::Human => result.print(),
     }
     let code = result.code;
-    if let Some(debt) = performed.debt {
-        debt.settle();
-    }
-    if let Some(pending) = performed.pending {
-        pending.settle();
-    }
+    place.journal().say(Said { owed: performed.owed, ..performed.pending });
     change::release(&place);
     change::sweep(&place);
     Ok(code)
@@ -424,7 +420,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
-    let mut place = Place::new(Arc::clone(chart), top, instance);
+    let place = Place::new(Arc::clone(chart), top, instance);
     if !paths.is_empty() {
         // Another process that reviews or previews the same part may end before this has begun.
     }
@@ -471,11 +467,11 @@ fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
     if change.files.is_empty() {
         return work();
     }
-    let (store, name, dir) = (&place.store, &place.instance.name, place.dir());
+    let dir = place.dir();
     let files = counted(change.files.len(), "file");
     let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
     let line = || {
-        let running = Running::read(store, name, &dir)?;
+        let running = under_way::current(place)?;
         let who = match (&running.gate, &running.by) {
             (Some(gate), _) => format!("`{gate}` runs"),
             (None, Some(by)) => format!("{by} reads {files}"),
