@@ -30,6 +30,9 @@ pub(super) const COMMAND: &str = "review";
 /// The exit code that says: not yet.
 const NOT_YET: u8 = 4;
 
+/// The exit code that says: there is no verdict.
+const FAILED: u8 = 3;
+
 /// How often a process looks whether something has happened.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -57,7 +60,8 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
     let waiting = Waiting::of(store, name);
     let failed = || CliError::because("nobody can wait for the review");
     let until = Instant::now() + Duration::from_secs(seconds);
-    let known = waiting.begin(under_way::seen(place)).map_err(failed())?;
+    let began = clock::since_1970();
+    let seen = under_way::seen(place);
     let mut keeper: Option<Child> = None;
     let mut anothers = None;
     loop {
@@ -68,7 +72,11 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         };
         // In this order: it leaves the answer, and then it ends.
         let is_kept = is_starting || waiting.is_kept();
-        if let Some(answer) = waiting.answer(known).map_err(failed())? {
+        if let Some(mut answer) = waiting.answer(began, seen).filter(|_| !is_kept) {
+            answer.is_given = true;
+            // After a failure, the next call tries again.
+            let left = Some(answer.clone()).filter(|answer| answer.code != FAILED);
+            waiting.leave(left).map_err(failed())?;
             return Ok(give(place, &answer));
         }
         if !is_kept {
@@ -86,9 +94,6 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             }
         }
         if Instant::now() >= until {
-            if let Some(answer) = waiting.end_early(known).map_err(failed())? {
-                return Ok(give(place, &answer));
-            }
             let running = under_way::running(place);
             running.iter().for_each(|text| say(text));
             say("It is not over yet. Run the same command again, and change nothing until then.");
@@ -194,7 +199,7 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
     let Some(_lock) = waiting.keep().map_err(failed())? else {
         return Ok(0);
     };
-    if waiting.has_ended_since(began) {
+    if waiting.answer(began, None).is_some_and(|answer| answer.at >= began) {
         return Ok(0);
     }
     let mut printed = tempfile::tempfile().map_err(failed())?;
@@ -230,10 +235,12 @@ fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> WaitedAnswer
         );
     }
     WaitedAnswer {
+        at: clock::since_1970(),
         // Without its text, it is no answer.
-        code: read.ok().and(code).unwrap_or(3),
+        code: read.ok().and(code).unwrap_or(FAILED),
         text: String::from_utf8_lossy(&text).into_owned(),
         seen: under_way::seen(place),
+        is_given: false,
     }
 }
 

@@ -108,7 +108,6 @@ never = "phase == 'plan-review' and mine == 'b'"
     (".dr-done/sessions/mine/2026010§1T120000.done.md", "A task §\n"),
     (".dr-done/sessions/other§/20260101T120000.md", "A task §\n"),
     ("src§/a§.txt", "§\n"),
-    (".gitattributes", "*.txt linguist-generated=§\n"),
     (
         ".claude/settings.json",
         r#"{"hooks": {"Stop§": [{"hooks": [{"type": "command", "command": "taskie hook stop §"}]}]}}"#,
