@@ -361,7 +361,7 @@ fn event(place: &Place, change: &Change, args: &Args) -> Event {
 }
 
 /// Finds out what has changed. Where that is unknown, no change begins.
-fn find(place: &mut Place, base: Base<'_>) -> Result<Change, CliError> {
+fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
     change::find(place, base).map_err(|unknown| {
         change::release(place);
         unknown.into()
@@ -405,11 +405,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, CliError> {
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")));
     };
-    let mut place = Place::new(Arc::clone(chart), top, instance);
-    if !paths.is_empty() {
-        // Another process that reviews or previews the same part may end before this has begun.
-        change::hold(&mut place);
-    }
+    let place = Place::new(Arc::clone(chart), top, instance);
     part::limit(&place, &paths)
         .map_err(CliError::because(format!("{} cannot be written", place.dir().display())))?;
     Ok(place)
