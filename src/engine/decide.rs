@@ -48,7 +48,7 @@ pub fn decide(
 }
 
 /// Returns the same step and the rules that were tried, also if the decision asks for a run.
-pub fn explain(
+fn explain(
     chart: &Arc<Chart>,
     world: &Arc<dyn World>,
     event: &Event,

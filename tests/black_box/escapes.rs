@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use taskie::text::is_harmful;
 
 use crate::force::{rounds, scattered};
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, git};
+use crate::support::{Project, Ran, Reviewer, feed, git};
 
 /// What each § in a file or in a name may become.
 const HARMFUL: &[&str] = &[
@@ -133,7 +133,6 @@ const COMMANDS: &[&[&str]] = &[
     &["hook", "stop", "--host", "gemini"],
     &["--chart", "dr-done", "hook", "stop"],
     &["--chart", "dr-done", "hook", "session-start"],
-    &["--chart", "dr-done", "status", "--reviews"],
     &["--chart", "dr-done", "status", "--all"],
     &["--chart", "dr-done", "config"],
     &["--chart", "dr-done", "log"],
@@ -161,12 +160,10 @@ const COMMANDS: &[&[&str]] = &[
     &["next", "--json"],
     &["status"],
     &["status", "--json"],
-    &["status", "--reviews"],
     &["validate"],
     &["validate", "--json"],
     &["log"],
     &["log", "--json"],
-    &["log", "--why", "next"],
     &["log", "--why", "1"],
     &["report"],
     &["review"],
@@ -200,7 +197,6 @@ const COMMANDS: &[&[&str]] = &[
     &["check-chart", "--format", "json", ".taskie/statechart.toml"],
     &["check-chart", "--format", "concise", ".taskie/statechart.toml"],
     &["--chart", ".taskie/statechart.toml", "status"],
-    &["chart", "draw", "--plan", PLAN],
     &["enter", "next-task", "--task", "1\u{1b}[2J\u{202e}"],
     &["unknown\u{1b}[2J\u{202e}"],
 ];
