@@ -21,7 +21,6 @@ use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::syntax::constant;
 use crate::expr::types::Type;
 
 /// The result of checking every expression and text of a chart.
@@ -368,16 +367,8 @@ impl Checker<'_> {
     }
 
     fn guard(&mut self, path: &[Segment], guard: Option<&Expr>, names: &ChartNames<'_>) {
-        let Some(guard) = guard else { return };
-        let path = below(path, "guard");
-        self.condition(&path, guard, names);
-        if let Some(holds) = constant(&guard.0) {
-            let (holds, help) = match holds {
-                true => ("is always true", "remove the guard"),
-                false => ("is never true", "remove the rule, or fix its guard"),
-            };
-            let message = format!("`{}` {holds}", guard.0);
-            self.flaw(Code::ConstantGuard, &path, message, Some(help.to_owned()));
+        if let Some(guard) = guard {
+            self.condition(&below(path, "guard"), guard, names);
         }
     }
 

@@ -210,7 +210,7 @@ impl Search {
         }
         after.started |= !done.assigned.is_empty();
         let places = &self.decider.places;
-        let mut fired = done.fired.iter().filter_map(|place| places.get_index(*place as usize));
+        let mut fired = done.fired.iter().filter_map(|place| places.get_index(*place));
         let matters = after != *state
             || done.blocks
             || done.review.is_some()
@@ -248,7 +248,7 @@ impl Search {
     pub(super) fn fired(&self, step: &Step) -> impl DoubleEndedIterator<Item = &str> {
         let places = &self.decider.places;
         let fired = self.done(step).fired.iter();
-        fired.filter_map(|place| places.get_index(*place as usize)).map(String::as_str)
+        fired.filter_map(|place| places.get_index(*place)).map(String::as_str)
     }
 
     /// Returns the value of a field in a state.

@@ -184,8 +184,7 @@ fn differs(
     before: &Context,
     after: &Context,
 ) -> Option<String> {
-    let fired: Vec<&str> =
-        done.fired.iter().map(|place| decider.places[*place as usize].as_str()).collect();
+    let fired: Vec<&str> = done.fired.iter().map(|place| decider.places[*place].as_str()).collect();
     if fired != real {
         return Some(format!("fires {fired:?}, not {real:?}"));
     }
