@@ -380,7 +380,7 @@ fn event(place: &Place, change: &Change, args: &Args) -> Event {
 }
 
 /// Finds out what has changed. Where that is unknown, no change begins.
-fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Refused> {
+fn find(place: &Place, base: Base<'_>) -> Result<Change, Refused> {
     change::find(place, base).map_err(|unknown| {
         change::release(place);
         unknown.into()
@@ -427,7 +427,6 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let mut place = Place::new(Arc::clone(chart), top, instance);
     if !paths.is_empty() {
         // Another process that reviews or previews the same part may end before this has begun.
-        change::hold(&mut place);
     }
     part::limit(&place, &paths)
         .map_err(CliError::because(format!("{} cannot be written", place.dir().display())))?;

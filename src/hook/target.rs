@@ -3,7 +3,6 @@
 //! The home of a compiled-in chart is known before the chart is parsed. If an event has nothing to do with it, the chart
 //! never is.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -18,13 +17,9 @@ use crate::host::reply::Reply;
 use crate::project::find::{self, Newest};
 use crate::project::home;
 use crate::project::trust::{self, OwnChart};
-use crate::run::change;
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
 use crate::store::lock::WriteLock;
-
-/// Why nobody knows what a session has changed.
-const CUT_OFF: &str = "What this session has changed is not reviewed: the hook for your prompt was killed before it could find out what was there.";
 
 /// Returns the session's directory, to which this process has changed.
 pub(super) fn cwd() -> PathBuf {
@@ -224,19 +219,7 @@ pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target
             continue;
         }
         let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
-            let Some(left) = change::cut_off(&root.join(&home).join(embedded.folder()), session)
-            else {
-                continue;
-            };
-            let mut due = AfterAnswer::default();
-            due.once(move || drop(fs::remove_dir_all(left)));
-            return Ok(Some(Target {
-                due,
-                place: None,
-                quiet: false,
-                warnings: vec![CUT_OFF.to_owned()],
-                is_unclaimed: false,
-            }));
+            continue;
         };
         if !embedded.has_rules(name) {
             break;

@@ -1,10 +1,9 @@
 //! The change that a stop is about: what has changed, as fields of the event, which rules see. Beside the state, this keeps what
 //! the user asked for, and the text that sends the agent back.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
-use std::{fs, io};
 
 use serde_json::{Value as Json, json};
 
@@ -13,22 +12,16 @@ use crate::disk;
 use crate::engine::context::{running_cycle, text};
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
-use crate::files::pattern::name_flaw;
 use crate::hash;
 use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
-use crate::project::change::{self, Base, Change, Changed, OBJECTS, STORED, Unknown};
+use crate::project::change::{self, Base, Change, Changed, Unknown};
 use crate::project::{git, ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::{part, under_way};
-use crate::store::driver;
-use crate::store::lock::Use;
 use crate::text::cut_bytes;
-
-/// The file in the instance's directory that says that a reviewer sees those objects, or has seen them.
-const LENT: &str = ".lent";
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
 const ASKED: &str = ".asked";
@@ -68,86 +61,39 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     base.map(str::to_owned)
 }
 
-/// From now on, nobody removes what is stored of the change at `place`, until it is released here.
-pub(crate) fn hold(place: &mut Place) {
-    if place.in_use.is_none() {
-        place.in_use = Use::begin(&place.store, &place.instance.name).map(Arc::new);
-    }
-}
-
-/// Finds out what has changed, and has the reviewers that are started at `place` see it.
-pub(crate) fn find(place: &mut Place, base: Base<'_>) -> Result<Change, Unknown> {
-    hold(place);
+/// Finds out what has changed, and has the repository keep it for the reviewers that are started at `place`.
+pub(crate) fn find(place: &Place, base: Base<'_>) -> Result<Change, Unknown> {
     let dir = place.dir();
     create_private_folder(&dir).map_err(|error| {
         Unknown::new(format!("{} cannot be made: {error}", dir.display()), "check its permissions")
     })?;
-    // Its reviewer may have been killed together with what waited for it.
-    take_back(&place.root, &dir);
-    let change = change::read(place.trees(), base)?;
-    place.env = vec![(OBJECTS.to_owned(), change::with(&dir.join(STORED)))];
-    Ok(change)
+    change::read(place.trees(), base)
 }
 
 /// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
 pub(crate) fn begins_like(place: &Place, base: &str, other: &str) -> bool {
-    let found = find(&mut place.clone(), Base::Known(base));
+    let found = find(place, Base::Known(base));
     found.is_ok_and(|found| {
         let files = found.files.iter().map(|file| file.path.clone());
         let files: Vec<String> = files.collect();
-        let objects = place.dir().join(STORED);
-        files.is_empty() || change::is_same(&place.root, &objects, [&found.before, other], &files)
+        files.is_empty() || change::is_same(&place.root, [&found.before, other], &files)
     })
 }
 
-/// A reviewer is started that sees the objects of the change, if there are any. Git in its hands stores nothing of what is
-/// there: neither what it stages nor what it stashes.
-pub(crate) fn lend(place: &Place) -> io::Result<()> {
-    match place.env.is_empty() {
-        true => Ok(()),
-        false => fs::write(place.dir().join(LENT), ""),
-    }
-}
-
-/// Has the repository keep what a reviewer has made it refer to. Returns whether nothing of the repository needs the objects of
-/// the change.
-pub(crate) fn take_back(root: &Path, dir: &Path) -> bool {
-    let [lent, objects] = [LENT, STORED].map(|name| dir.join(name));
-    let is_lent = lent.exists() && objects.is_dir();
-    let is_kept = !is_lent || change::keep_what_is_referred_to(root, &objects).is_ok();
-    if is_kept {
-        let _ = fs::remove_file(lent);
-    }
-    is_kept
-}
-
-/// Removes what is kept of a change that nobody reviews anymore: what git does not have of it, and what the user has asked
-/// for. Reviews and rulings stay.
-pub(crate) fn forget(place: &Place) {
-    forget_marks(place);
-    alone(place, || remove_stored(place));
-}
-
-/// Removes what is kept of a change that is compared with nothing now, and the change itself if no review of it has begun.
+/// Removes the change at `place` if it is compared with nothing and no review of it has begun.
 pub(crate) fn release(place: &Place) {
-    let is_reviewed = || place.is_in_cycle() || under_way::running(place).is_some();
-    if is_reviewed() {
+    if place.is_in_cycle() || under_way::running(place).is_some() {
         return;
     }
-    forget_marks(place);
-    alone(place, || {
-        if is_reviewed() {
-            return;
-        }
-        remove_stored(place);
-        if !place.dir().join(state_file::FILE).exists() {
-            part::forget(place);
-            let _ = fs::remove_dir(place.dir());
-        }
-    });
+    forget(place);
+    if !place.dir().join(state_file::FILE).exists() {
+        part::forget(place);
+        let _ = fs::remove_dir(place.dir());
+    }
 }
 
-fn forget_marks(place: &Place) {
+/// Removes what is kept of a change that nobody reviews anymore, such as what the user has asked for. Reviews and rulings stay.
+pub(crate) fn forget(place: &Place) {
     forget_prompts(place);
     take_busy(place);
     let _ = fs::remove_file(place.dir().join(RULES));
@@ -181,24 +127,6 @@ pub(crate) fn other_rules(place: &Place) -> Option<String> {
          `core.fileMode` or a filter): no review sees what that hides."
             .to_owned()
     })
-}
-
-fn remove_stored(place: &Place) {
-    // Whatever stays is removed with the next change.
-    if take_back(&place.root, &place.dir()) {
-        let _ = fs::remove_dir_all(place.dir().join(STORED));
-    }
-}
-
-/// Calls `remove` if no other process uses what is stored of the change; else that process removes it.
-fn alone(place: &Place, remove: impl FnOnce()) {
-    let begun = match &place.in_use {
-        Some(used) => Some(Arc::clone(used)),
-        None => Use::begin(&place.store, &place.instance.name).map(Arc::new),
-    };
-    if let Some(used) = begun {
-        used.end(remove);
-    }
 }
 
 /// Removes what the user has asked for.
@@ -251,13 +179,6 @@ pub(crate) fn asked(place: &Place) -> Vec<String> {
     prompts.take(PROMPTS).collect()
 }
 
-/// Returns what the hook of a session has left that was killed before its change began. That is said once: then it is removed.
-pub(crate) fn cut_off(changes: &Path, session: &str) -> Option<PathBuf> {
-    let dir = changes.join(driver::own_name(session));
-    let is_left = name_flaw(session).is_none() && !dir.join(state_file::FILE).exists();
-    Some(dir.join(STORED)).filter(|stored| is_left && stored.is_dir())
-}
-
 /// Removes the changes that nobody comes back to: those of sessions that have ended long ago, and those of branches that
 /// are gone.
 pub(crate) fn sweep(place: &Place) {
@@ -280,15 +201,12 @@ pub(crate) fn sweep(place: &Place) {
     let branches: Vec<String> = branches.iter().map(|branch| part::name_of(branch, &[])).collect();
     for dir in left {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let _ = match branches.iter().any(|branch| part::is_of_branch(&name, branch)) {
-            _ if !take_back(&place.root, &dir) => continue,
-            // What its reviews have found still counts.
-            true if dir.join(state_file::FILE).exists() => fs::remove_dir_all(dir.join(STORED)),
-            _ => {
-                place.store.forget(&name);
-                fs::remove_dir_all(&dir)
-            }
-        };
+        let is_of_branch = branches.iter().any(|branch| part::is_of_branch(&name, branch));
+        // What its reviews have found still counts.
+        if !is_of_branch || !dir.join(state_file::FILE).exists() {
+            place.store.forget(&name);
+            let _ = fs::remove_dir_all(&dir);
+        }
     }
 }
 
@@ -321,18 +239,10 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
         return;
     }
     fields["own"] = part::is_own(place).into();
-    let base = base(place);
-    let used = base.and_then(|base| Some((base, Use::begin(&place.store, &place.instance.name)?)));
-    // The process that has reviewed it can have removed it in between.
-    let Some((base, used)) = used.filter(|_| place.dir().is_dir()) else {
-        return;
-    };
-    if let Ok(change) = change::read(place.trees(), Base::Known(&base)) {
+    if let Some(base) = base(place)
+        && let Ok(change) = change::read(place.trees(), Base::Known(&base))
+    {
         describe(place, fields, &change);
-    }
-    drop(used);
-    if !part::is_own(place) {
-        release(place);
     }
 }
 
@@ -366,7 +276,7 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Chang
 }
 
 /// Returns whether files that count have changed since the tree that the review at `event` has read.
-pub(crate) fn is_outdated(place: &mut Place, event: &Event, performed: &Performed) -> bool {
+pub(crate) fn is_outdated(place: &Place, event: &Event, performed: &Performed) -> bool {
     let ended = performed.decision.ended.as_ref();
     let has_run = ended
         .is_some_and(|ended| !ended.superseded && matches!(ended.outcome, Outcome::Ran { .. }));

@@ -13,7 +13,7 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
-use crate::project::change::{STORED, Trees};
+use crate::project::change::Trees;
 use crate::project::find::{self, Instance};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
@@ -22,7 +22,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::left::Left;
-use crate::store::lock::{Use, WriteLock};
+use crate::store::lock::WriteLock;
 
 /// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
 pub(super) const PATHS: &str = ".paths";
@@ -39,10 +39,6 @@ pub(crate) struct Place {
     pub(crate) instance: Instance,
     /// What this machine keeps about the project's instances.
     pub(crate) store: Store,
-    /// Variables for the reviewers that are started here.
-    pub(crate) env: Vec<(String, String)>,
-    /// What is stored in its directory for now is in use.
-    pub(crate) in_use: Option<Arc<Use>>,
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
     trees: Arc<OnceLock<Trees>>,
@@ -52,16 +48,7 @@ impl Place {
     /// Returns the place of an instance in the project at `root`.
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
-        Self {
-            chart,
-            root,
-            instance,
-            store,
-            env: Vec::new(),
-            in_use: None,
-            settings_before: None,
-            trees: Arc::default(),
-        }
+        Self { chart, root, instance, store, settings_before: None, trees: Arc::default() }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -103,7 +90,7 @@ impl Place {
     pub(crate) fn trees(&self) -> &Trees {
         self.trees.get_or_init(|| {
             let is_change = self.chart.scope.since.is_some();
-            let kept = is_change.then(|| self.dir().join(STORED));
+            let kept = is_change.then(|| self.dir());
             Trees::of(&self.root, kept, self.paths(), &self.chart.scope)
         })
     }

@@ -18,7 +18,6 @@ use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::reviewer::finding::Found;
 use crate::reviewer::output;
-use crate::run::change;
 use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -53,20 +52,13 @@ pub(super) fn run(
         // A prompt can contain anything; an argument ends at this sign.
         argv: (invocation.argv.iter().map(|arg| arg.replace('\0', "\u{fffd}"))).collect(),
         cwd: place.root.clone(),
-        env: [&[(REVIEWER.to_owned(), "1".to_owned())], &*place.env].concat(),
+        env: vec![(REVIEWER.to_owned(), "1".to_owned())],
         log: reviewer.log.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
         cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
     };
-    if let Err(error) = change::lend(place) {
-        return Ok((
-            Outcome::Failed(format!("{} cannot be written: {error}", dir.display())),
-            free(),
-        ));
-    }
     let end = supervisor::run(&spec, lock.file());
-    change::take_back(&place.root, &dir);
     if let Some(stuck) = Stuck::after(&end) {
         reviewer.remove_empty_log();
         return Err(stuck);

@@ -5,8 +5,6 @@
 //! run, in which the reviewer may remove everything that git ignores: it is a lock on the instance's directory itself, or, on
 //! a file system that cannot lock one, on a file in `.locks`.
 //!
-//! One more lock says that what is stored for now is in use.
-//!
 //! The revision counts the phases entered and commands run, in the git directory and in the file of the write lock: it is
 //! the sum of both. Whatever someone else has written there, each of them makes it another number.
 
@@ -22,9 +20,6 @@ use crate::os::regular::open_to_write;
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
-
-/// The file of the lock of a process that uses what is stored next to an instance.
-const USE: &str = "use";
 
 /// The file of the revision in the git directory.
 const REVISION: &str = "revision";
@@ -125,30 +120,6 @@ impl ReviewLock {
 
 pub(super) fn is_locked(file: io::Result<File>) -> bool {
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-/// What is stored beside an instance is used: as long as this exists, nobody removes it.
-#[derive(Debug)]
-pub(crate) struct Use {
-    file: File,
-}
-
-impl Use {
-    /// Waits until nobody removes what is stored; `None` if that cannot be known.
-    pub(crate) fn begin(store: &Store, instance: &str) -> Option<Self> {
-        let file = open(&store.home, instance, USE).ok()?;
-        let is_locked = within(PATIENCE, || file.try_lock_shared()).ok()?;
-        is_locked.then_some(Self { file })
-    }
-
-    /// Calls `remove` if no other process uses what is stored; else that process removes it. This use ends.
-    pub(crate) fn end(&self, remove: impl FnOnce()) {
-        let _ = self.file.unlock();
-        if self.file.try_lock().is_ok() {
-            remove();
-            let _ = self.file.unlock();
-        }
-    }
 }
 
 pub(super) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {

@@ -1,7 +1,7 @@
 //! What has changed in a work tree, as two git trees: what was there before, and what is there now, committed or not.
 //!
-//! Nothing in the repository changes: the tree is written with an index of its own, and its objects are in a folder of their
-//! own. A git that is to see them gets [`OBJECTS`].
+//! Neither the index nor a file of the work tree changes: the tree is written with an index of its own. Of a change under
+//! review, its objects are in the repository like all others, until `git gc` removes what nothing refers to.
 
 mod base;
 mod command;
@@ -20,13 +20,9 @@ use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 use crate::text::shown;
 
-pub(crate) use self::command::{OBJECTS, with};
 use self::pattern::is_skipped;
 pub(crate) use self::terms::{Base, Changed, Content, Unknown, is_in};
 pub(crate) use self::trees::{Tree, Trees};
-
-/// The folder in the directory of a change with its objects, hidden like everything that is this program's.
-pub(crate) const STORED: &str = ".objects";
 
 /// A change.
 #[derive(Debug)]
@@ -97,16 +93,10 @@ pub(crate) fn branches(root: &Path) -> Vec<String> {
     names.map(str::to_owned).chain(head).collect()
 }
 
-/// Returns whether these files are the same in two trees, of which the folder `objects` may have what git does not have.
-pub(crate) fn is_same(root: &Path, objects: &Path, trees: [&str; 2], files: &[String]) -> bool {
-    let differing = Repository::of(root, objects).files(trees);
+/// Returns whether these files are the same in two trees.
+pub(crate) fn is_same(root: &Path, trees: [&str; 2], files: &[String]) -> bool {
+    let differing = Repository::of(root, root).files(trees);
     differing.is_ok_and(|differing| !differing.iter().any(|file| files.contains(&file.path)))
-}
-
-/// Copies into the repository at `root` what it refers to and what only the folder `objects` has, because a program that saw
-/// them there has stored nothing itself.
-pub(crate) fn keep_what_is_referred_to(root: &Path, objects: &Path) -> Result<(), Unknown> {
-    Repository::of(root, objects).keep_what_is_referred_to()
 }
 
 /// Finds out what has changed in a work tree, compared with `base`.

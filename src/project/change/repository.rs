@@ -13,9 +13,6 @@ use crate::os::regular::open_to_read;
 use crate::store::git_dir;
 use crate::text::shown;
 
-/// How many of the newest commits can be those of a reviewer.
-const NEWEST: usize = 50;
-
 /// How many digits a hash has in a repository with the newer format.
 const SHA256: usize = 64;
 
@@ -108,30 +105,6 @@ impl<'r> Repository<'r> {
     fn stored(&self) -> Result<PathBuf, Unknown> {
         let (_, common) = git_dir::of(self.root).ok_or_else(no_repository)?;
         Ok(common.join("objects"))
-    }
-
-    /// Copies into the repository what its index and its newest commits refer to, but which is only among the objects of the
-    /// change: a program that sees those stores nothing that is there already.
-    pub(super) fn keep_what_is_referred_to(&self) -> Result<(), Unknown> {
-        let newest = format!("--max-count={NEWEST}");
-        let mut list = self.git(&["rev-list", "--objects", "--missing=allow-any"])?;
-        list.args(["--indexed-objects", "--all", &newest]);
-        let listed = run(&mut list)?.map_err(failed)?;
-        let stored = self.stored()?;
-        let ids = listed.lines().filter_map(|line| line.split(' ').next());
-        for (folder, name) in ids.filter_map(|id| id.split_at_checked(2)) {
-            let (apart, own) = (self.objects.join(folder), stored.join(folder));
-            if !apart.join(name).is_file() || own.join(name).exists() {
-                continue;
-            }
-            let copied = fs::create_dir_all(&own).and_then(|()| {
-                let new = tempfile::Builder::new().prefix("tmp_obj_").tempfile_in(&own)?;
-                fs::copy(apart.join(name), &new)?;
-                new.persist(own.join(name)).map_err(io::Error::from)
-            });
-            copied.map_err(|error| unwritable(&own, &error))?;
-        }
-        Ok(())
     }
 
     /// Returns a tree without the files of these names.

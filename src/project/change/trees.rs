@@ -13,7 +13,7 @@ use super::repository::{GITLINK, Repository};
 use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown, is_in};
 use crate::chart::Scope;
 use crate::hash::Hash;
-use crate::os::file::{Version, create_private_folder, path};
+use crate::os::file::{Version, path};
 use crate::project::{ledger, state_file};
 use crate::store::git_dir::{self, WorkTree};
 
@@ -37,7 +37,7 @@ struct Limits {
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
-    /// Where the objects of its trees are, if anybody is to see them later.
+    /// As long as this folder is there, the repository keeps the objects of its trees: a reviewer sees them.
     kept: Option<PathBuf>,
     temporary: OnceLock<TempDir>,
     limits: Limits,
@@ -59,7 +59,8 @@ pub(crate) struct Tree {
 }
 
 impl Trees {
-    /// Returns the reader for the work tree around `root`, whose objects are stored in `kept` or for now.
+    /// Returns the reader for the work tree around `root`. Its objects are stored for now, or in the repository if the folder
+    /// `kept` is there.
     pub(crate) fn of(
         root: &Path,
         kept: Option<PathBuf>,
@@ -85,15 +86,9 @@ impl Trees {
 
     /// Returns the folder with the objects of its trees.
     fn objects(&self) -> Result<PathBuf, Unknown> {
-        // Of what is not there, nothing is kept.
-        let kept = self.kept.as_ref();
-        if let Some(kept) = kept.filter(|kept| kept.parent().is_some_and(Path::is_dir)) {
-            if kept.to_str().is_none() {
-                let message = format!("{} is not UTF-8, which this command needs", kept.display());
-                return Err(Unknown::new(message, "rename the folder"));
-            }
-            create_private_folder(kept).map_err(|error| unwritable(kept, &error))?;
-            return Ok(kept.clone());
+        if self.kept.as_ref().is_some_and(|kept| kept.is_dir()) {
+            let (_, common) = git_dir::of(&self.root).ok_or_else(no_repository)?;
+            return Ok(common.join("objects"));
         }
         let folder = self.temporary.get().map_or_else(
             || tempfile::tempdir().map(|folder| self.temporary.get_or_init(|| folder)),
@@ -119,8 +114,8 @@ impl Trees {
             return Err(Unknown::new(message, "`taskie review PATHS` does"));
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_there = self.kept.as_ref().is_none_or(|kept| kept.is_dir());
-        if let Some((index, tree)) = last.take().filter(|_| is_there)
+        let objects = self.objects()?;
+        if let Some((index, tree)) = last.take().filter(|(index, _)| *index.objects() == objects)
             && self.repository(|it| self.is_same(it, &index, &tree))?
         {
             let tree = &last.insert((index, tree)).1;
