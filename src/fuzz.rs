@@ -379,7 +379,7 @@ fn fuzz_patterns() {
 #[test]
 fn fuzz_verdicts() {
     let chart = charts().remove(0);
-    let invoke = chart.invoke.values().next().unwrap();
+    let invoke = chart.reviewers.values().next().unwrap();
     let seeds = [
         r#"{"type":"result","is_error":false,"structured_output":{"verdict":"PASS"},"result":"{\"verdict\":\"FAIL\"}"}"#,
         r#"{"is_error":true,"result":"API Error: 401","errors":["no budget"]}"#,
@@ -406,7 +406,7 @@ fn fuzz_verdicts() {
         };
         let written = json.to_string();
         let Ok(found) = output::verdict(invoke, written.as_bytes()) else { return };
-        let expected = invoke.answer.answer().verdict.iter().find_map(|pointer| {
+        let expected = invoke.answer().verdict.iter().find_map(|pointer| {
             in_values(&json, pointer).filter(|verdict| invoke.verdicts.contains(verdict))
         });
         assert_eq!(found, expected);

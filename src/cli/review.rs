@@ -188,13 +188,13 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> ExitCode {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<u8, Refused> {
     let session = place::session(of)?.ok_or_else(unknown_session)?;
-    let mut place = here(chart, &[])?;
+    let place = here(chart, &[])?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
     let begins = coming::entered(&place.snapshot(), &began)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
-    let change = find(&mut place, base)?;
+    let change = find(&place, base)?;
     let mut event = match begins {
         true => began,
         false => asked::next(&place, None, None),
@@ -267,7 +267,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
-    let change = find(&mut place, base)?;
+    let change = find(&place, base)?;
     if given.is_some() && known.is_some() && is_fixed {
         let against = &change.against;
         warn([format!(
@@ -321,7 +321,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
     let change = performed.reread.take().unwrap_or(change);
     // A process that waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
-        .map(|_| change::find(&mut place, Base::Known(&change.after)))
+        .map(|_| change::find(&place, Base::Known(&change.after)))
         .transpose();
     let now = now.unwrap_or_else(|unknown| {
         // What was paid for is shown all the same.
@@ -424,10 +424,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")).into());
     };
-    let mut place = Place::new(Arc::clone(chart), top, instance);
-    if !paths.is_empty() {
-        // Another process that reviews or previews the same part may end before this has begun.
-    }
+    let place = Place::new(Arc::clone(chart), top, instance);
     part::limit(&place, &paths)
         .map_err(CliError::because(format!("{} cannot be written", place.dir().display())))?;
     Ok(place)

@@ -138,7 +138,7 @@ impl Place {
         event: &Event,
         invocation: &Invocation,
     ) -> Option<String> {
-        let invoke = self.chart.invoke.get(&invocation.name)?;
+        let invoke = self.chart.reviewers.get(&invocation.name)?;
         invoke.verdicts.iter().find_map(|verdict| {
             let outcome = Outcome::Ran { verdict: Some(verdict.clone()), found: Found::default() };
             let ended = Ended::new(invocation.clone(), outcome);

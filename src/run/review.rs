@@ -100,7 +100,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(store, name, state, None);
         return answered(performed);
     }
-    let announced = announced(place, event, &snapshot, &invocation);
+    let announced = announced(&invocation);
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
     // A file system that stores no note or no state stores no verdict either, and that would be paid for and lost.
     let unwritten = "no review was started, because its result could not be written";

@@ -22,7 +22,7 @@ pub struct FieldSource {
     pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The strings that are allowed: a list, or a table whose names they are, `invoke` or `cycles`. For a list, `cycles` names
+    /// The strings that are allowed: a list, or a table whose names they are, `reviewers` or `cycles`. For a list, `cycles` names
     /// its items, and everything else what an item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
@@ -126,7 +126,7 @@ impl From<FieldSource> for Field {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "it is a list of strings, or `invoke` or `cycles` for the names of the tables under [invoke] or [cycles]"
+    expecting = "it is a list of strings, or `reviewers` or `cycles` for the names of the tables under [reviewers] or [cycles]"
 )]
 pub enum Words {
     List(Vec<String>),
@@ -137,7 +137,7 @@ pub enum Words {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WordTable {
-    Invoke,
+    Reviewers,
     Cycles,
 }
 

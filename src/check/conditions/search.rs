@@ -324,7 +324,7 @@ impl Search {
     /// Returns whether this can be so in some state, perhaps after a review.
     pub(super) fn can_be(&mut self, mut is_so: impl FnMut(&mut Path<'_>) -> Option<bool>) -> bool {
         let outcomes = self.decider.program.outcomes().into_iter().map(Some);
-        let has_none = self.chart.invoke.is_empty();
+        let has_none = self.chart.reviewers.is_empty();
         let reviews = outcomes.filter(|_| !has_none);
         std::iter::once(None).chain(reviews).any(|after| {
             self.in_states(after, |path| is_so(path).filter(|is_so| *is_so)).any(|it| it.is_some())

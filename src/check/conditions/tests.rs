@@ -151,7 +151,7 @@ fn outcome(random: &mut Random, chart: &Chart, invocation: &str) -> Outcome {
             times: 1 + random.below(5) as u64,
         }),
         _ => Outcome::Ran {
-            verdict: Some(random.pick(&chart.invoke[invocation].verdicts).clone()),
+            verdict: Some(random.pick(&chart.reviewers[invocation].verdicts).clone()),
             found: Found::default(),
         },
     }
