@@ -162,7 +162,7 @@ fn resolve(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<ExitCode, Cl
         .map_err(CliError::because("the ruling cannot be written"))?;
     say(&format!("{} is {word}: later reviewers will know.", entry.id));
     // What stood in the way of a review may not anymore.
-    CALL.forget(&place.store, &place.instance.name);
+    CALL.forget(place.journal());
     let facts = Facts::gather(&place, None);
     if facts.waits == Waits::User && facts.cycle.is_some() {
         say(&turn_in_words(&facts));

@@ -18,8 +18,9 @@ use crate::project::home;
 use crate::project::state_file;
 use crate::run::part;
 use crate::run::place::Place;
+use crate::store::journal::Journal;
 use crate::store::lock::ReviewLock;
-use crate::store::running::{self, Running};
+use crate::store::running;
 use crate::store::{Store, driver};
 use crate::text::shown;
 
@@ -344,8 +345,8 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
     let store = Store::of(root, &scope.home);
     let names = find::names(root, scope).unwrap_or_default();
     let mut running = names.iter().filter(|name| {
-        running::has_note(&store, name)
-            && Running::read(&store, name, &root.join(find::folder(scope)).join(name)).is_some()
+        let journal = Journal::of(&store, name, name);
+        running::of(&journal, &root.join(find::folder(scope)).join(name)).is_some()
     });
     let name = running.next().filter(|_| running.next().is_none())?;
     let found = find::of_name(root, scope, name);

@@ -65,7 +65,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError>
         None => not_started(chart)?,
     };
     let snapshot = Arc::new(Snapshot::take(&place, place.state()));
-    let driver = driver::of(&place.store, &place.instance.name);
+    let driver = driver::of(place.journal());
     let driver = driver.into_iter().next();
     // In a terminal, the stop of the session that drives the instance is meant.
     let session = session.or_else(|| driver.clone());

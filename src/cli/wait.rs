@@ -19,9 +19,9 @@ use crate::host::reply::cut;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
+use crate::store::facts::Said;
 use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
-use crate::store::owed::Debt;
 use crate::store::waiting::{WaitedAnswer, Waiting};
 
 /// The name of the command.
@@ -102,10 +102,11 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
 fn give(place: &Place, answer: &WaitedAnswer) -> u8 {
     say(answer.text.trim_end());
     let snapshot = place.snapshot();
-    let owed = snapshot.state.text();
-    let owed = owed.and_then(|text| Debt::find(&place.store, &place.instance.name, text));
-    if let Some((debt, _)) = owed {
-        debt.settle();
+    let owed = place.journal().facts().left.owed;
+    if let (Some(text), Some(owed)) = (snapshot.state.text(), owed)
+        && owed.for_state(text).is_some()
+    {
+        place.journal().say(Said { owed: Some(owed.at), ..Said::default() });
     }
     match (answer.is_of_other(under_way::seen(place)), answer.code) {
         (false, code) => code,

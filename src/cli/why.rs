@@ -20,9 +20,9 @@ use crate::run::asked;
 use crate::run::perform::peek_rules;
 use crate::run::place::Place;
 use crate::run::review::or_called;
+use crate::run::under_way;
 use crate::store::driver;
 use crate::store::journal::{DecisionLine, Line, REVIEW, TriedLine};
-use crate::store::running::Running;
 use crate::text::shown;
 use crate::view::turn::ANY;
 
@@ -94,7 +94,7 @@ fn recorded(place: &Place, n: usize) -> Result<ExplainedStop, CliError> {
 /// Returns what would happen at the next stop.
 fn coming(place: &Place, session: Option<&str>) -> Result<ExplainedStop, CliError> {
     // In a terminal, the stop of the session that drives the instance is meant.
-    let drivers = driver::of(&place.store, &place.instance.name);
+    let drivers = driver::of(place.journal());
     let session = session.or(drivers.first().map(String::as_str));
     let scope = &place.chart.scope;
     let is_unattended = drivers.is_empty() && !scope.is_per_session();
@@ -105,9 +105,7 @@ fn coming(place: &Place, session: Option<&str>) -> Result<ExplainedStop, CliErro
     let stop = asked::as_before(&asked::seeing_stop(place, session), &place.journal().read());
     let (step, tried) = peek_rules(place, &stop)?;
     let answer = match or_called(&stop, step) {
-        Step::Invoke(_)
-            if Running::read(&place.store, &place.instance.name, &place.dir()).is_some() =>
-        {
+        Step::Invoke(_) if under_way::current(place).is_some() => {
             "allowed, because a review is already running".to_owned()
         }
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),

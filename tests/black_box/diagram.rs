@@ -38,7 +38,7 @@ fn the_path_of_a_plan() {
     // Without a plan on the command line there is no path.
     assert_eq!(marked(&[]), ["title: \"taskie\""]);
     // Of another machine only the phase is known.
-    fs::remove_file(project.lock_file("journal")).unwrap();
+    fs::remove_file(project.lock_file("jsonl")).unwrap();
     project.set_state(json!({ "phase": "create-tasks" }));
     let current = "style n2 stroke:#bc4c00,stroke-width:4px".to_owned();
     assert_eq!(marked(&of_plan), [format!("title: \"plan {PLAN}: create-tasks\""), current]);

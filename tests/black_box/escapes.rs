@@ -67,11 +67,6 @@ const FILES: &[(&str, &str)] = &[
     (".taskie/plans/test-plan/rulings", "task-1-review-1.1 accepted: It is wrong § (why §)\n"),
     (".taskie/statechart.toml", "id = \"own§\"\ninitial = \"§\"\n[phases.\"a§\"]\nunknown§ = 1\n"),
     (
-        ".taskie/.locks/test-plan.running",
-        r#"{"cycle": "code-review§", "n": 1, "file": "task-1-review-1.md§", "by": "opus§", "started": 1, "timeout": 9,
-            "log": ".review-1.log§", "gate": "true §"}"#,
-    ),
-    (
         CHART,
         r#"extends = ["taskie"]
 templates = ["templates"]
