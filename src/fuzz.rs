@@ -26,6 +26,7 @@ use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::host::reply::Reply;
+use crate::host::vendors::VERDICTS;
 use crate::project::state_file::{self, Reading, Wrong};
 use crate::reviewer::output;
 use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
@@ -407,7 +408,7 @@ fn fuzz_verdicts() {
         let written = json.to_string();
         let Ok(found) = output::verdict(invoke, written.as_bytes()) else { return };
         let expected = invoke.answer().verdict.iter().find_map(|pointer| {
-            in_values(&json, pointer).filter(|verdict| invoke.verdicts.contains(verdict))
+            in_values(&json, pointer).filter(|verdict| VERDICTS.contains(&verdict.as_str()))
         });
         assert_eq!(found, expected);
         // A key that is given twice has no value.

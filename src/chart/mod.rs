@@ -129,16 +129,9 @@ impl Chart {
         names
     }
 
-    /// Returns all verdicts that its reviewers can give, each once.
-    pub fn verdicts(&self) -> IndexSet<&str> {
-        let verdicts = self.reviewers.values().flat_map(|invoke| &invoke.verdicts);
-        verdicts.map(String::as_str).collect()
-    }
-
-    /// Returns whether this is a reviewer's best verdict. A chart lists them from good to bad.
-    pub fn is_best_verdict(&self, verdict: &str) -> bool {
-        let mut invokes = self.reviewers.values();
-        invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict))
+    /// Returns whether anything must succeed before a reviewer starts.
+    pub fn has_gates(&self) -> bool {
+        self.reviewers.values().any(|reviewer| reviewer.gates.is_some())
     }
 
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.

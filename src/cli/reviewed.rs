@@ -9,6 +9,7 @@ use super::output::{say, say_json, say_json_text, say_styled};
 use crate::chart::Chart;
 use crate::diagnostic::code_host;
 use crate::engine::decision::{Answer, Ended, Outcome};
+use crate::host::vendors::PASS;
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::project::change::{Change, Changed};
 use crate::project::git;
@@ -128,7 +129,7 @@ impl<'p> ReviewReport<'p> {
         if is_repeated {
             messages.push("The last review was ended before it could report this.".to_owned());
         }
-        let is_best = verdict.is_some_and(|verdict| place.chart.is_best_verdict(verdict));
+        let is_best = verdict == Some(PASS);
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
         if unreadable > 0 {
             let more = counted(unreadable, "finding");

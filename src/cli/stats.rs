@@ -63,7 +63,7 @@ pub(crate) fn run(
     }
     for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
         page.blank();
-        page.table(&rows(chart, title, groups), 1);
+        page.table(&rows(title, groups), 1);
     }
     if !rounds.is_empty() {
         page.blank();

@@ -16,6 +16,7 @@ use super::output::say;
 use crate::clock;
 use crate::hook;
 use crate::host::reply::cut;
+use crate::host::vendors::PASS;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
@@ -157,7 +158,7 @@ fn of_another(place: &Place, before: usize) -> u8 {
     let is_due = view.running().map(|cycle| view.standing(cycle).is_due);
     let is_outdated = run.seen.is_some() && run.seen != under_way::files_seen(place);
     // A plan can ask for an answer to a clean review, too.
-    let is_best = place.chart.is_best_verdict(verdict) && run.found.findings.is_empty();
+    let is_best = verdict == PASS && run.found.findings.is_empty();
     match is_due {
         Some(false) if !is_best => 1,
         None if !is_outdated => 0,

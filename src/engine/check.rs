@@ -206,9 +206,6 @@ impl Checker<'_> {
 
     fn processes(&mut self, names: &ChartNames<'_>) {
         let chart = self.chart;
-        if let Some(gates) = &chart.gates {
-            self.list(at!["gates", "commands"], &gates.commands, names);
-        }
         if let Some(commands) = &chart.calls {
             self.value(at!["calls"], commands, names);
         }
@@ -234,8 +231,10 @@ impl Checker<'_> {
             if let Some(restricted) = &reviewer.restricted {
                 self.condition(&below(path, "restricted"), restricted, names);
             }
-            if let Some(commands) = &reviewer.commands {
-                self.list(&below(path, "commands"), commands, names);
+            for (key, list) in [("gates", &reviewer.gates), ("commands", &reviewer.commands)] {
+                if let Some(list) = list {
+                    self.list(&below(path, key), list, names);
+                }
             }
             if let Amount::Setting(text) = &reviewer.timeout {
                 self.value(&below(path, "timeout"), text, names);

@@ -320,7 +320,7 @@ impl Deciding {
         if self.ended.is_none() {
             request = request.and_then(|request| {
                 let argv = self.argv(who, &request.file)?;
-                Ok(Invocation { argv, gates: self.gates()?, ..request })
+                Ok(Invocation { argv, gates: self.gates(who)?, ..request })
             });
         }
         let ended = match (request, self.ended.take()) {
@@ -367,14 +367,14 @@ impl Deciding {
     }
 
     /// Returns what must succeed before the run is started.
-    fn gates(&self) -> Result<Gates, Fault> {
+    fn gates(&self, who: &str) -> Result<Gates, Fault> {
         let names = &self.names;
-        let Some(gates) = &names.chart.gates else {
+        let (name, Invoke { gates: Some(gates), .. }, _) = self.reviewer(who)? else {
             return Ok(Gates::default());
         };
         let commands = (names.expressions)
-            .items(&gates.commands.0, &names.root())
-            .map_err(Fault::at("gates.commands"))?;
+            .items(&gates.0, &names.root())
+            .map_err(Fault::at(format_args!("reviewers.{name}.gates")))?;
         Ok(Gates {
             commands: commands.iter().map(ToString::to_string).collect(),
             log: GATES_LOG.to_owned(),
@@ -458,7 +458,7 @@ impl Deciding {
             commands: commands.iter().map(ToString::to_string).collect(),
             cost: (!cost.is_none()).then(|| cost.to_string()),
             prompt: prompt.unwrap_or_default(),
-            schema: vendors::schema(&reviewer.verdicts, severities, reviewer.text),
+            schema: vendors::schema(severities, reviewer.text),
         }))
     }
 

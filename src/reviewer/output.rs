@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::{limit, zone};
 use crate::chart::Invoke;
 use crate::clock::{self, Moment};
+use crate::host::vendors::VERDICTS;
 use crate::reviewer::finding::{Found, Ran};
 use crate::text::plain_line;
 
@@ -46,7 +47,7 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     }
     Ok(invoke.answer().verdict.iter().find_map(|pointer| {
         let verdict: String = value(json, pointer)?;
-        invoke.verdicts.contains(&verdict).then_some(verdict)
+        VERDICTS.contains(&verdict.as_str()).then_some(verdict)
     }))
 }
 
@@ -232,7 +233,7 @@ mod tests {
             prompt: None,
             restricted: None,
             commands: None,
-            verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
+            gates: None,
             timeout: crate::chart::model::Amount::Fixed(1),
         }
     }

@@ -12,6 +12,7 @@ use crate::engine::inspect;
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::is_stop;
+use crate::host::vendors::{PASS, VERDICTS};
 use crate::page::{self, counted, span, usd};
 use crate::run::asked::RULES;
 use crate::store::journal::{GateLine, Line, ReviewLine};
@@ -142,7 +143,7 @@ impl Figures {
         self.failed += usize::from(run.error.is_some());
         if let Some(verdict) = &run.verdict {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            let is_clean = chart.is_best_verdict(verdict) && run.found.findings.is_empty();
+            let is_clean = verdict == PASS && run.found.findings.is_empty();
             self.found += usize::from(!is_clean);
         }
         for (severity, count) in run.found.counts(&chart.findings.severities) {
@@ -252,8 +253,7 @@ pub(crate) fn rounds(chart: &Chart, reviews: &[ReviewLine]) -> IndexMap<String, 
         if run.n <= 1 {
             clean.retain(|other| *other != thing);
         }
-        let verdict = run.verdict.as_deref();
-        let is_clean = verdict.is_some_and(|verdict| chart.is_best_verdict(verdict));
+        let is_clean = run.verdict.as_deref() == Some(PASS);
         if is_clean && !clean.contains(&thing) {
             clean.push(thing);
             let n = u64::try_from(run.n).unwrap_or_default();
@@ -264,19 +264,13 @@ pub(crate) fn rounds(chart: &Chart, reviews: &[ReviewLine]) -> IndexMap<String, 
 }
 
 /// Returns the rows of a table with a row for each group; the first one has the names of the columns.
-pub(crate) fn rows(
-    chart: &Chart,
-    title: &str,
-    groups: &IndexMap<String, Figures>,
-) -> Vec<Vec<String>> {
-    let verdicts = chart.verdicts();
+pub(crate) fn rows(title: &str, groups: &IndexMap<String, Figures>) -> Vec<Vec<String>> {
     let mut head = vec![title.to_owned(), "reviews".to_owned()];
-    head.extend(verdicts.iter().map(|verdict| shown(verdict).into_owned()));
+    head.extend(VERDICTS.map(str::to_owned));
     head.extend(["failed", "time", "cost"].map(str::to_owned));
     let mut rows = vec![head];
     for (name, figures) in groups {
-        let counts =
-            verdicts.iter().map(|verdict| figures.verdicts.get(*verdict).copied().unwrap_or(0));
+        let counts = VERDICTS.map(|verdict| figures.verdicts.get(verdict).copied().unwrap_or(0));
         let counts = std::iter::once(figures.reviews).chain(counts).chain([figures.failed]);
         let mut row = vec![shown(name).into_owned()];
         row.extend(counts.map(|count| count.to_string()));

@@ -9,6 +9,7 @@ use super::facts::{CycleFacts, Facts, in_words};
 use super::progress;
 use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
+use crate::host::vendors::PASS;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, span, unbroken,
 };
@@ -189,8 +190,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         }
         for (first, group) in chosen {
             let skipped = group.len().saturating_sub(most_in_row);
-            let mut marks: Vec<String> =
-                group[skipped..].iter().map(|review| mark(facts, review)).collect();
+            let mut marks: Vec<String> = group[skipped..].iter().map(mark).collect();
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
             }
@@ -216,11 +216,8 @@ pub(crate) fn title(facts: &Facts, review: &ReviewFacts) -> String {
     cycle.map_or_else(|| review.cycle.clone(), |cycle| cycle.title(&review.base))
 }
 
-fn mark(facts: &Facts, review: &ReviewFacts) -> String {
-    let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
-        true => GOOD,
-        false => BAD,
-    };
+fn mark(review: &ReviewFacts) -> String {
+    let style = |verdict: &String| if verdict == PASS { GOOD } else { BAD };
     let verdict = match &review.verdict {
         Some(verdict) => paint(style(verdict), shown(verdict)),
         // Nobody here has seen that reviewer.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::chart::Chart;
 use crate::engine::inspect;
+use crate::host::vendors::PASS;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, STRONG, dollars, paint, paint_words, span, unbroken,
 };
@@ -120,8 +121,7 @@ fn review(chart: &Chart, review: &ReviewLine) -> String {
             format!("{name} {failed}{by}{after}: {}", shown(why))
         }
         (None, Some(verdict)) => {
-            let best = chart.is_best_verdict(verdict);
-            let verdict = paint(if best { GOOD } else { BAD }, shown(verdict));
+            let verdict = paint(if verdict == PASS { GOOD } else { BAD }, shown(verdict));
             format!("{name} {verdict}{by} in {took}")
         }
         (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),

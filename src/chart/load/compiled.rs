@@ -70,7 +70,6 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         cycles: node.edited("cycles", cycles::name),
         findings: node.part("findings"),
         budget: node.part("budget"),
-        gates: Option::deserialize(node.at("gates"))?,
         calls: Option::deserialize(node.at("calls"))?,
         reviewer: None,
         reviewers: node.edited("reviewers", know_vendors),

@@ -14,10 +14,6 @@ impl Resolver<'_> {
                 let message = "`argv` is missing: there is no program to run";
                 self.flaw(Code::MissingKey, at!["reviewers", name, "argv"], message, "");
             }
-            if invoke.verdicts.is_empty() {
-                let message = "`verdicts` is empty: no run could count";
-                self.flaw(Code::MissingKey, at!["reviewers", name, "verdicts"], message, "");
-            }
             self.deadline(at!["reviewers", name, "timeout"], &invoke.timeout, source);
         }
     }

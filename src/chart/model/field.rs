@@ -81,8 +81,8 @@ pub struct Field {
 
 impl From<FieldSource> for Field {
     fn from(source: FieldSource) -> Self {
-        let kind = source.kind;
-        let is_list = kind.kind == FieldType::List;
+        let own = Self::from(source.kind);
+        let is_list = own.kind == FieldType::List;
         let (one_of, prefix) = match source.one_of {
             words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
             words => (None, words),
@@ -95,29 +95,39 @@ impl From<FieldSource> for Field {
             true => (trust, Vec::new()),
             false => (Vec::new(), trust),
         };
-        let fleeting = kind.optional && !kind.nullable && source.default.is_none();
+        let fleeting = own.optional && !own.nullable && source.default.is_none();
         let per_project = per_project.into_iter();
         let per_project = per_project.filter_map(|item| Some(item.text()?.0.clone()));
         Self {
-            kind: kind.kind,
             about: source.about,
-            unit: kind.unit,
-            minimum: kind.minimum,
-            maximum: kind.maximum,
             one_of,
             prefix,
-            is_id: kind.used == Use::Id,
             default: source.default,
-            nullable: kind.nullable || fleeting,
-            optional: kind.optional,
+            nullable: own.nullable || fleeting,
             fleeting,
             trust,
             per_project: per_project.collect(),
             looser: source.looser,
             bound,
             lenient: source.lenient,
+            ..own
+        }
+    }
+}
+
+impl From<Kind> for Field {
+    fn from(kind: Kind) -> Self {
+        Self {
+            kind: kind.kind,
+            unit: kind.unit,
+            minimum: kind.minimum,
+            maximum: kind.maximum,
+            nullable: kind.nullable,
+            optional: kind.optional,
+            is_id: kind.used == Use::Id,
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,
+            ..Self::default()
         }
     }
 }
@@ -201,7 +211,7 @@ const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arg {
-    /// `boolean`, `integer`, `string` or `phase`; an integer can have a lower limit, `integer from 0`.
+    /// The type of its value, as that of a field, but no list: `string`, `integer from 0 to 9`.
     #[serde(rename = "type")]
     pub of: Kind,
     /// One line for `--help`.

@@ -16,9 +16,7 @@ use serde::de::IgnoredAny;
 
 pub use self::field::{Amount, Arg, Direction, Field, Looser, WordTable, Words, setting_in};
 pub use self::phase::{Phase, PhaseType};
-pub use self::review::{
-    Advance, Budget, Cycle, Findings, GateCommands, Invoke, Limited, know_vendors,
-};
+pub use self::review::{Advance, Budget, Cycle, Findings, Invoke, Limited, know_vendors};
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
 pub(crate) use self::value::PATTERN;
 pub use self::value::{Assign, FilePattern, LineText};
@@ -91,8 +89,6 @@ pub struct Source {
     /// What reviews may cost, and how often they may fail: `spent.over`.
     #[serde(default)]
     pub budget: Part<Budget>,
-    /// Commands that must succeed before a rule starts a process.
-    pub gates: Option<GateCommands>,
     /// The command lines that call the user when a rule with `call` has ended a turn, a list: each is split into words as a
     /// shell does, and started without a shell, with the reason in its environment. None: the user is not called at all.
     pub calls: Option<Text>,

@@ -186,23 +186,14 @@ pub struct Advance {
     pub target: String,
 }
 
-/// Commands that check the work before a reviewer reads it. They run one after the other in the project's root. If one
-/// fails, no reviewer is started, and the rules are tried again with `gate.failed`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GateCommands {
-    /// The list of command lines, in order. Each is split into words as a shell does, and run without a shell.
-    pub commands: Expr,
-}
-
 /// A reviewer, or what all of them share.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invoke {
     #[serde(skip)]
     pub vendor: Option<&'static Vendor>,
-    /// The program, looked up on PATH, and its arguments. There is no shell. It prints one JSON object: `verdict`, and
-    /// perhaps `findings`, `ran`, `review` and `cost_usd`. The program knows how `claude`, `codex`, `copilot` and `gemini` are
+    /// The program, looked up on PATH, and its arguments. There is no shell. It prints one JSON object: `verdict`, `PASS`
+    /// or `FAIL`, and perhaps `findings`, `ran`, `review` and `cost_usd`. The program knows how `claude`, `codex`, `copilot` and `gemini` are
     /// called: they need none.
     #[serde(default)]
     pub argv: Vec<Text>,
@@ -213,8 +204,9 @@ pub struct Invoke {
     pub restricted: Option<Expr>,
     /// The list of commands that it may run then.
     pub commands: Option<Expr>,
-    /// The verdicts that it may give, from good to bad.
-    pub verdicts: Vec<String>,
+    /// The list of command lines that must succeed before it starts, in order. Each is split into words as a shell does, and
+    /// run without a shell in the project's root. If one fails, the rules are tried again with `gate.failed`.
+    pub gates: Option<Expr>,
     /// Its answer has the review itself: if it has written no file, `review` in it is written.
     #[serde(default)]
     pub text: bool,

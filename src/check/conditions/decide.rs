@@ -23,6 +23,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::host::hosts::BLOCKS;
+use crate::host::vendors::VERDICTS;
 
 /// The most paths of one event in one state.
 const PATHS: usize = 100_000;
@@ -476,11 +477,9 @@ impl Path<'_> {
 impl Program {
     /// Returns how a review can end.
     pub(super) fn outcomes(&mut self) -> Vec<Outcome> {
-        let verdicts = self.chart.verdicts().into_iter();
-        let mut ends: Vec<Outcome> =
-            verdicts.map(|it| Outcome::Ran(Some(self.terms.known(it)))).collect();
+        let mut ends = VERDICTS.map(|it| Outcome::Ran(Some(self.terms.known(it)))).to_vec();
         ends.extend([Outcome::Ran(None), Outcome::Failed]);
-        ends.extend(self.chart.gates.is_some().then_some(Outcome::Gate));
+        ends.extend(self.chart.has_gates().then_some(Outcome::Gate));
         ends
     }
 
