@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-use crate::text::styled_lines;
+use crate::text::{shown_lines, styled_lines};
 
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -212,6 +212,13 @@ pub(crate) struct Page {
     lines: Vec<String>,
 }
 
+impl Default for Page {
+    /// Returns an empty page as wide as stdout, without labels.
+    fn default() -> Self {
+        Self::new(width(), 0)
+    }
+}
+
 impl Page {
     /// Returns an empty page whose label column, with the space after a label, is `label` wide.
     pub(crate) fn new(width: usize, label: usize) -> Self {
@@ -253,6 +260,16 @@ impl Page {
         self.lines.push(String::new());
     }
 
+    /// Adds text that is broken only where a terminal is too narrow.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.styled(&shown_lines(text));
+    }
+
+    /// Adds such a text that has styles.
+    pub(crate) fn styled(&mut self, text: &str) {
+        self.lines.push(fitted(text, columns()).into_owned());
+    }
+
     /// Adds text from the left margin.
     pub(crate) fn text(&mut self, style: Style, text: &str) {
         for line in textwrap::wrap(text, options(self.width)) {
@@ -292,11 +309,6 @@ impl Page {
     /// Returns how wide the text of a row is.
     pub(crate) fn text_width(&self) -> usize {
         self.width.saturating_sub(self.indent()).max(1)
-    }
-
-    /// Returns the lines.
-    pub(crate) fn into_lines(self) -> Vec<String> {
-        self.lines
     }
 
     /// Prints the lines to stdout and empties the page. It is not an error if the reader of stdout is gone.
@@ -361,7 +373,7 @@ mod tests {
         let shown = |width| {
             let mut page = Page::new(width, 0);
             page.table(&rows, 2);
-            strip_str(&page.into_lines().join("\n")).to_string()
+            strip_str(&page.lines.join("\n")).to_string()
         };
         assert_eq!(shown(40), "plan  phase        cost\na     code-review     -");
         assert_eq!(shown(20), "a\n  phase code-review");

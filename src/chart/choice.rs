@@ -94,7 +94,6 @@ pub(crate) const OWN: &[&str] = &[
     "render",
     "schema",
     "validate",
-    "completions",
     "hook",
     "enter",
     "next",
@@ -115,10 +114,11 @@ impl Chart {
         format!("{} {}", self.program(), words_of(command))
     }
 
-    /// Returns how a user runs this program for this chart: with `--chart`, unless it is the default chart.
+    /// Returns how a user runs this program for this chart: with `--chart`, unless commands find it by what is under review.
     pub fn program(&self) -> String {
         let name = env!("CARGO_PKG_NAME");
-        match self.is_default {
+        let is_of_changes = of_changes().is_some_and(|changes| changes.id == self.origin);
+        match self.is_default || is_of_changes {
             true => name.to_owned(),
             false => format!("{name} --chart {}", quoted(&self.origin)),
         }

@@ -1,15 +1,16 @@
 //! `taskie chart`: what the author of a chart needs.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Subcommand;
 
-use super::enter::Typist;
 use super::error::CliError;
-use super::grammar::options::About;
-use super::{check_chart, draw, schema, test};
+use super::output::Output;
+use super::{check_chart, schema, test};
 use crate::chart::Chart;
+use crate::diagram::mermaid;
+use crate::diagram::picture::Picture;
+use crate::scenario::instance::Typist;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -24,8 +25,8 @@ enum Command {
     /// Play scenarios in memory, and compare the results
     #[command(after_help = "Exit codes: 0 all passed, 1 some failed, 2 wrong usage")]
     Test(test::Args),
-    /// Draw the chart for Mermaid, with the path of an instance if you name one
-    Draw(About),
+    /// Draw the chart for Mermaid
+    Draw,
     /// Print each chart with what it extends, as one chart
     Print(check_chart::Charts),
     /// Print a JSON Schema (draft-07)
@@ -38,12 +39,12 @@ pub(super) fn run(
     named: Option<&str>,
     args: &Args,
     typist: &Arc<Typist>,
-) -> Result<ExitCode, CliError> {
+) -> Result<Output, CliError> {
     match &args.command {
         Command::Check(args) => check_chart::run(named, args),
         Command::Test(args) => test::run(chart, args, typist),
-        Command::Draw(about) => draw::run(chart, about),
+        Command::Draw => Ok(Output::text(&mermaid(&Picture::of(chart)))),
         Command::Print(charts) => check_chart::print(named, charts),
-        Command::Schema(args) => Ok(schema::print(chart, args)),
+        Command::Schema(args) => Ok(schema::of(chart, args)),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,8 +9,8 @@ use std::time::Duration;
 use clap::value_parser;
 use signal_hook::consts::SIGINT;
 
-use super::error::CliError;
-use super::output::{WRONG_USAGE, meanwhile, say, say_json_text, say_styled, tell};
+use super::error::{CliError, WRONG_USAGE};
+use super::output::{Output, meanwhile, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::check::conditions::Limits;
@@ -21,9 +20,9 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::disk;
 use crate::expr::templates::Templates;
+use crate::page::Page;
 use crate::project::home;
 use crate::project::trust;
-use crate::text::shown_lines;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
@@ -75,14 +74,14 @@ pub(crate) struct Args {
 }
 
 /// Checks the charts that the command line names, as files or with `--chart`, or the embedded ones if it names none.
-pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<Output, CliError> {
     if let Some(code) = &args.explain {
-        return Ok(explain(code));
+        return explain(code);
     }
     let format = args.format;
     if named.is_some() && !args.charts.file.is_empty() {
-        tell("taskie: --chart and FILE both name a chart to check\n  help: remove --chart");
-        return Ok(ExitCode::from(WRONG_USAGE));
+        let message = "--chart and FILE both name a chart to check";
+        return Err(CliError::with_help(message, "remove --chart").with_code(WRONG_USAGE));
     }
     let (embedded, files) = args.charts.chosen(named);
     let limits = limits(args);
@@ -95,24 +94,23 @@ pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<ExitCode, CliError
         meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &limits));
     let text = format.render(&checked);
     let text = text.trim_end();
-    match format {
-        _ if text.is_empty() => {}
-        Format::Human => say_styled(text),
-        Format::Json | Format::Sarif => say_json_text(text),
-        Format::Concise | Format::Github => say(text),
-    }
+    let output = match format {
+        _ if text.is_empty() => Output::default(),
+        Format::Human => Output::styled(text),
+        Format::Json | Format::Sarif => Output::json_text(text.to_owned()),
+        Format::Concise | Format::Github => Output::text(text),
+    };
     if limits.stop.load(Ordering::Relaxed) {
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(output.with_code(INTERRUPTED));
     }
     // What was not looked at may be wrong.
     let is_cut = |checked: &Checked| checked.explored.as_ref().is_some_and(|it| it.cut.is_some());
     let is_found = |checked: &Checked| !checked.flaws.is_empty() || is_cut(checked);
     let found = checked.iter().any(is_found);
-    Ok(match (unread, found) {
-        (1.., _) => ExitCode::from(NOT_CHECKED),
-        (0, true) => ExitCode::FAILURE,
-        (0, false) => ExitCode::SUCCESS,
-    })
+    Ok(output.with_code(match (unread, found) {
+        (1.., _) => NOT_CHECKED,
+        (0, found) => found.into(),
+    }))
 }
 
 /// Returns the project's own chart, whether or not the user trusts it.
@@ -126,7 +124,7 @@ fn own_chart() -> Option<PathBuf> {
 }
 
 /// Prints charts with what they extend.
-pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<ExitCode, CliError> {
+pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<Output, CliError> {
     let (embedded, files) = charts.chosen(named);
     let charts = embedded.iter();
     let mut charts: Vec<(String, String)> =
@@ -136,14 +134,15 @@ pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<ExitCode, Cl
         let shown = file.display().to_string();
         charts.push(chart.map_err(CliError::because(shown))?);
     }
+    let mut page = Page::default();
     for (origin, text) in &charts {
         let extended = Extended::of(origin, text);
         if !extended.flaws.is_empty() {
             return Err(CliError::Chart(extended.error(extended.flaws.clone())));
         }
-        say(shown_lines(&extended.toml()).trim_end());
+        page.say(extended.toml().trim_end());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Output::of(page))
 }
 
 /// Returns how far a chart is explored.
@@ -200,15 +199,13 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     Ok((file.display().to_string(), text, beside.to_owned()))
 }
 
-fn explain(name: &str) -> ExitCode {
+fn explain(name: &str) -> Result<Output, CliError> {
     let Some(code) = Code::named(name) else {
         let names = Code::ALL.iter().map(|code| code.as_str());
         let help = did_you_mean(name, names.clone())
             .unwrap_or_else(|| format!("the codes are {}", names.collect::<Vec<_>>().join(", ")));
-        let name = name.escape_debug();
-        tell(&format!("taskie: unknown code `{name}`\n  help: {help}"));
-        return ExitCode::from(WRONG_USAGE);
+        let message = format!("unknown code `{}`", name.escape_debug());
+        return Err(CliError::with_help(message, help).with_code(WRONG_USAGE));
     };
-    say(code.page().trim_end());
-    ExitCode::SUCCESS
+    Ok(Output::text(code.page().trim_end()))
 }

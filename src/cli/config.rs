@@ -1,20 +1,18 @@
 //! `taskie config`: prints each setting, and where it comes from.
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
-use super::output::{say, say_json, warn};
+use super::output::{Output, warn};
 use super::{place, trust};
 use crate::chart::Chart;
 use crate::chart::choice::CHARTS;
-use crate::page::short_path;
+use crate::page::{Page, short_path};
 use crate::project::home;
 use crate::project::settings::{self, Setting};
-use crate::project::trust as trusted;
 use crate::run::place::Place;
 use crate::text::shown;
 
@@ -49,7 +47,7 @@ pub(super) fn run(
     chart: &Arc<Chart>,
     refused: Option<&str>,
     args: &Args,
-) -> Result<ExitCode, CliError> {
+) -> Result<Output, CliError> {
     if let Some(Command::Trust(args)) = &args.command {
         return trust::run(chart, args);
     }
@@ -58,7 +56,6 @@ pub(super) fn run(
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);
-    warn(root.as_deref().and_then(trusted::changed_bases).as_slice());
     warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());
     if args.json {
         let settings: Map<String, Json> = read
@@ -79,13 +76,14 @@ pub(super) fn run(
             })
             .collect();
         let named = refused.is_none().then(|| chart.with_bases());
-        say_json(json!({ "chart": named, "refused": refused, "settings": settings }));
-        return Ok(ExitCode::SUCCESS);
+        let output = json!({ "chart": named, "refused": refused, "settings": settings });
+        return Ok(Output::json(output));
     }
+    let mut page = Page::default();
     if let Some(why) = refused {
-        say(&format!("Chart: none. {}", shown(why)));
+        page.say(&format!("Chart: none. {}", shown(why)));
     } else if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
-        say(&format!("Chart: {}", shown(&chart.with_bases())));
+        page.say(&format!("Chart: {}", shown(&chart.with_bases())));
     }
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);
     for (name, setting) in &read.settings {
@@ -96,12 +94,12 @@ pub(super) fn run(
         });
         let from = origin(setting, short_path) + &held_back.unwrap_or_default();
         let value = in_words(&setting.value, unit(chart, name));
-        say(&format!("{name:width$}  {}  ({})", shown(&value), shown(&from)));
+        page.say(&format!("{name:width$}  {}  ({})", shown(&value), shown(&from)));
     }
     if read.settings.is_empty() {
-        say("This chart has no settings.");
+        page.say("This chart has no settings.");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Output::of(page))
 }
 
 /// Returns where a setting's value comes from.

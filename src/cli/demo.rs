@@ -1,15 +1,13 @@
 //! `taskie demo`: plays the whole workflow in a temporary project.
 
-use std::process::ExitCode;
-
 use super::error::CliError;
-use super::output::tell;
+use super::output::{Output, tell};
 use crate::chart::choice::CHARTS;
 use crate::demo;
 use crate::scenario::failure::Failure;
 
 /// Plays the demo; with `keep`, its project stays.
-pub(crate) fn run(keep: bool) -> Result<ExitCode, CliError> {
+pub(crate) fn run(keep: bool) -> Result<Output, CliError> {
     let found = CHARTS.iter().find_map(|chart| Some((chart, chart.demo?)));
     let Some((embedded, scenario)) = found else {
         return Err(CliError::new("no chart has a demo"));
@@ -24,5 +22,5 @@ pub(crate) fn run(keep: bool) -> Result<ExitCode, CliError> {
         }
         CliError::new(error.to_string())
     })?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Output::default())
 }

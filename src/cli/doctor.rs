@@ -1,13 +1,12 @@
 //! `taskie doctor`: prints what was found and what to do, one row each.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::error::CliError;
 use super::grammar::options::Asking;
-use super::output::{exit, say_json};
+use super::output::Output;
 use super::place;
 use crate::chart::Chart;
 use crate::chart::choice::Choice;
@@ -20,7 +19,7 @@ pub(crate) fn run(
     chart: &Arc<Chart>,
     refused: Option<&str>,
     args: &Asking,
-) -> Result<ExitCode, CliError> {
+) -> Result<Output, CliError> {
     let session = place::session(&args.about.of)?;
     let (place, warnings) = place::find(chart, &args.about, session.as_deref())?;
     let found = examine(&Subject::new(choice, chart, place.as_ref(), warnings, refused));
@@ -31,8 +30,8 @@ pub(crate) fn run(
             json!({ "level": found.level.name(), "about": about, "text": found.text, "help": found.help })
         });
         let lines = lines.collect::<Vec<_>>();
-        say_json(json!({ "problems": problems, "warnings": warnings, "lines": lines }));
-        return Ok(exit(problems == 0));
+        let output = json!({ "problems": problems, "warnings": warnings, "lines": lines });
+        return Ok(Output::json(output).well(problems == 0));
     }
     let mut page = Page::labeled(found.iter().map(|(_, found)| found.level.name()));
     for (_, found) in &found {
@@ -46,6 +45,5 @@ pub(crate) fn run(
             page.row("", &format!("{} {help}", paint(FAINT, "→")));
         }
     }
-    page.print();
-    Ok(exit(problems == 0))
+    Ok(Output::of(page).well(problems == 0))
 }

@@ -1,7 +1,6 @@
 //! `taskie enter PHASE` and the commands of the chart: the two ways to change the state by hand.
 
 use std::io::{IsTerminal as _, Read as _};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::parser::ValueSource;
@@ -10,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::grammar::options::{self, About};
-use super::output::{is_reviewer, refuse_agents, renamed, say, tell, warn};
+use super::output::{Output, of_reviewer, refuse_agents, renamed, tell, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
@@ -21,6 +20,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::hash::IndexMap;
 use crate::host::hosts;
+use crate::page::Page;
 use crate::project::state_file::Reading;
 use crate::run::asked::{of_command, seeing_stop, typed_at};
 use crate::run::call::UserCall;
@@ -29,8 +29,8 @@ use crate::run::perform::{check, foresee, obstacle_at_stop, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
-pub(super) use crate::scenario::instance::Typist;
 use crate::store::facts::Fact;
+use crate::store::lock::ReviewLock;
 use crate::text::{capitalized, full_stop};
 use crate::view::finished::finished;
 
@@ -54,9 +54,9 @@ pub(crate) fn enter(
     chart: &Arc<Chart>,
     args: &Args,
     matches: &ArgMatches,
-) -> Result<ExitCode, CliError> {
-    if is_reviewer() {
-        return Ok(ExitCode::SUCCESS);
+) -> Result<Output, CliError> {
+    if let Some(nothing) = of_reviewer() {
+        return Ok(nothing);
     }
     let (phase, is_check) = (&args.phase, args.check);
     let absent = match *phase == chart.initial {
@@ -73,8 +73,9 @@ pub(crate) fn enter(
     let session = place::session(&args.about.of)?;
     let place = place::resolve(chart, &args.about, session.as_deref(), absent)?;
     let event = Event { fields: typed_at(&place), session, ..entering(chart, args, matches) };
-    transition(&place, &event, true, is_check)?;
-    Ok(ExitCode::SUCCESS)
+    let mut page = Page::default();
+    transition(&place, &event, true, is_check, &mut page)?;
+    Ok(Output::of(page))
 }
 
 /// Returns the event of `taskie enter PHASE`, without a session.
@@ -139,9 +140,9 @@ pub(crate) fn run(
     chart: &Arc<Chart>,
     name: &str,
     matches: &ArgMatches,
-) -> Result<ExitCode, CliError> {
-    if is_reviewer() {
-        return Ok(ExitCode::SUCCESS);
+) -> Result<Output, CliError> {
+    if let Some(nothing) = of_reviewer() {
+        return Ok(nothing);
     }
     let about = About::from_arg_matches(matches)
         .map_err(CliError::because("the options cannot be read"))?;
@@ -151,20 +152,29 @@ pub(crate) fn run(
         false => Absent::Refuse,
     };
     let place = place::resolve(chart, &about, session.as_deref(), absent)?;
-    let place = match chart.cancels() {
-        Some(cancels) if cancels == name => place::under_review(place, &about, &chart.call(name))?,
-        _ => place,
-    };
+    let cancels = chart.cancels() == Some(name);
+    let is_running =
+        |place: &Place| ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
+    if cancels || session.is_none() {
+        place::refuse_several(&place, &about, &chart.call(name), |place| match cancels {
+            true => is_running(place),
+            false => place.is_in_cycle(),
+        })?;
+    }
     let events = running(chart, name, matches, stdin)?;
+    let mut page = Page::default();
     for (index, event) in events.into_iter().enumerate() {
         let event = Event { fields: of_command(&place), session: session.clone(), ..event };
-        transition(&place, &event, index == 0, false)?;
+        if let Err(error) = transition(&place, &event, index == 0, false, &mut page) {
+            page.print();
+            return Err(error);
+        }
     }
-    if chart.cancels() == Some(name) {
+    if cancels {
         under_way::await_end(&place);
     }
-    place::name_choice(&place, &about);
-    Ok(ExitCode::SUCCESS)
+    place::choice(&place, &about).iter().for_each(|choice| page.say(choice));
+    Ok(Output::of(page))
 }
 
 /// Returns a command and those that it raises, in order. (No command raises itself.)
@@ -205,6 +215,7 @@ fn transition(
     event: &Event,
     is_first: bool,
     is_check: bool,
+    page: &mut Page,
 ) -> Result<(), CliError> {
     let chart = &place.chart;
     if let Some(other) = noticed::other_chart(place, &place.journal().facts().left) {
@@ -263,12 +274,12 @@ fn transition(
     let (noun, name) = (&chart.scope.noun, &place.instance.name);
     match &event.trigger {
         Trigger::Enter { phase, .. } if is_check => {
-            say(&format!("{phase} may be entered in {noun} '{name}'; nothing was written."));
+            page.say(&format!("{phase} may be entered in {noun} '{name}'; nothing was written."));
             return Ok(());
         }
         Trigger::Enter { phase, .. } if chart.is_final(phase) => {
             let finished = finished(place);
-            say(&finished);
+            page.say(&finished);
             if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
                 let _ = place.journal().note(Fact::News { text: finished });
@@ -278,13 +289,13 @@ fn transition(
             let before = &performed.before;
             let ended = ends_pause(chart, before, &performed.context);
             let ended = if ended { " The pause is over." } else { "" };
-            say(&format!("Entered {phase} in {noun} '{name}'.{ended}"));
+            page.say(&format!("Entered {phase} in {noun} '{name}'.{ended}"));
         }
         _ if decision.says.is_empty() && !decision.patch.is_empty() => {
             let fields = std::iter::once(&chart.state).chain(&chart.next);
             let values = fields.filter_map(|field| performed.context.get(field)?.as_str());
             let values = values.collect::<Vec<_>>().join(", then ");
-            say(&format!("The {noun} '{name}' has changed: {values}."));
+            page.say(&format!("The {noun} '{name}' has changed: {values}."));
         }
         _ => {}
     }
@@ -296,7 +307,7 @@ fn transition(
     let is_kept = obstacle.is_none() || event.session.is_none();
     let said = decision.says.iter().filter(|_| is_kept);
     for line in said.chain(&obstacle).chain(&decision.messages) {
-        say(&renamed(chart, line));
+        page.say(&renamed(chart, line));
     }
     let moves_on = decision.advances();
     let is_command = matches!(event.trigger, Trigger::Command(_));
@@ -311,9 +322,9 @@ fn transition(
         match moves_on && under_way::end(place) {
             true => {
                 under_way::await_end(place);
-                say("The review that was running is ended: nothing waits for it anymore.");
+                page.say("The review that was running is ended: nothing waits for it anymore.");
             }
-            false => say(&running),
+            false => page.say(&running),
         }
     }
     Ok(())

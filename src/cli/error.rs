@@ -9,6 +9,9 @@ use crate::run::stuck::Stuck;
 /// What to do where nothing but the cause is known.
 const AGAIN: &str = "fix the cause, and run the command again";
 
+/// The exit code for wrong usage, the same as clap's.
+pub(super) const WRONG_USAGE: u8 = 2;
+
 /// What to do about a file of the user's.
 pub(super) const FIX: &str = "fix the file, or restore an earlier version of it";
 
@@ -19,17 +22,33 @@ pub(crate) enum CliError {
     Chart(ChartError),
     /// An error with a place in a file.
     Report(miette::Report),
-    /// Any other error: a sentence, and what to do.
-    Message { message: String, help: Option<String> },
+    /// Any other error: a sentence, what to do, and the exit code if it is another one than usual.
+    Message { message: String, help: Option<String>, code: Option<u8> },
 }
 
 impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Message { message: message.into(), help: None }
+        Self::Message { message: message.into(), help: None, code: None }
     }
 
     pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Message { message: message.into(), help: Some(help.into()) }
+        Self::Message { message: message.into(), help: Some(help.into()), code: None }
+    }
+
+    /// Returns the same with an exit code, unless it has one of its own.
+    pub(crate) fn with_code(mut self, usual: u8) -> Self {
+        if let Self::Message { code, .. } = &mut self {
+            code.get_or_insert(usual);
+        }
+        self
+    }
+
+    /// Returns the exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Message { code, .. } => code.unwrap_or(1),
+            Self::Chart(_) | Self::Report(_) => 1,
+        }
     }
 
     /// Returns it as one line, for a program.
@@ -37,7 +56,7 @@ impl CliError {
         match self {
             Self::Chart(error) => error.to_string(),
             Self::Report(report) => report.to_string(),
-            Self::Message { message, help } => match help {
+            Self::Message { message, help, .. } => match help {
                 Some(help) => format!("{message} ({help})"),
                 None => message.clone(),
             },

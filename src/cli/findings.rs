@@ -1,24 +1,18 @@
 //! `taskie findings`: lists what reviews found and what became of it. `taskie findings accept`: records what the user decides.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
-use serde_json::{Value as Json, json};
-
+use super::error::CliError;
+use super::grammar::options::Asking;
+use super::output::{Output, of_reviewer, refuse_agents};
+use super::place;
 use crate::chart::Chart;
-use crate::cli::error::CliError;
-use crate::cli::grammar::options::Asking;
-use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
-use crate::cli::place;
-use crate::diagnostic::quote::quoted;
-use crate::hash::IndexMap;
-use crate::page::{self, FAINT, Page};
-use crate::project::ledger::{self, LedgerEntry};
-use crate::reviewer::finding::Ran;
-use crate::run::place::Place;
+use crate::page::{self, Page};
+use crate::project::ledger;
 use crate::store::once::CALL;
 use crate::text::shown;
 use crate::view::facts::Facts;
+use crate::view::findings;
 use crate::view::screen::turn_in_words;
 use crate::view::turn::Waits;
 
@@ -40,92 +34,23 @@ pub(crate) struct Args {
     asking: Asking,
 }
 
-/// Prints the findings, the open ones first.
-pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+/// Returns the findings, or records a ruling.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     if let Some(ruling) = &args.ruling {
-        return resolve(chart, args, ruling);
+        return rule(chart, args, ruling);
     }
     let place = place::chosen(chart, &args.asking.about)?;
-    let snapshot = place.snapshot();
-    let mut entries = snapshot.ledger();
-    let runs = snapshot.all_runs().into_iter();
-    let ran = runs.filter(|run| !run.found.ran.is_empty()).map(|run| (run.file, run.found.ran));
-    let ran: IndexMap<String, Vec<Ran>> = ran.collect();
-    if args.asking.json {
-        let entries = entries.iter().map(|entry| to_json(&place, entry));
-        let entries: Vec<Json> = entries.collect();
-        say_json(json!({ "findings": entries, "ran": ran }));
-        return Ok(ExitCode::SUCCESS);
-    }
-    if entries.is_empty() {
-        say("no finding is recorded");
-    }
-    let words = &chart.findings;
-    let states: Vec<&str> = std::iter::once(ledger::OPEN)
-        .chain(words.answers.iter().map(String::as_str))
-        .chain(words.unanswered.as_deref())
-        .chain(words.rulings.values().map(String::as_str))
-        .collect();
-    let order = |entry: &LedgerEntry| states.iter().position(|state| *state == entry.state);
-    entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
-    let reviews = ran.keys().map(|file| file.trim_end_matches(".md"));
-    let ids = entries.iter().map(|entry| entry.id.as_str());
-    let mut page = Page::labeled(ids.chain(reviews));
-    for group in entries.chunk_by(|a, b| a.state == b.state) {
-        let Some(first) = group.first() else { continue };
-        // What an answer says, no reviewer has confirmed.
-        let is_claim = words.answers.contains(&first.state);
-        let head = if is_claim { "answered: " } else { "" };
-        page.text(FAINT, &format!("{head}{}", shown(&first.state)));
-        for entry in group {
-            let finding = &entry.finding;
-            let of = finding.place().map(|place| format!(", {place}"));
-            let why = entry.why.iter().cloned().chain(by(&place, entry));
-            let why: Vec<String> = why.collect();
-            let why = (!why.is_empty()).then(|| format!(" ({})", why.join("; ")));
-            let text = format!(
-                "{}{}: {}{}",
-                finding.severity,
-                of.unwrap_or_default(),
-                finding.title,
-                why.unwrap_or_default()
-            );
-            page.row(&shown(&entry.id), &shown(&text));
-        }
-    }
-    if !ran.is_empty() {
-        page.text(FAINT, "ran");
-    }
-    for (file, ran) in &ran {
-        let ran = ran.iter().map(|Ran { command, exit }| match exit {
-            Some(exit) => format!("{command} (exit {exit})"),
-            None => command.clone(),
-        });
-        page.row(&shown(file.trim_end_matches(".md")), &shown(&ran.collect::<Vec<_>>().join("; ")));
-    }
-    page.print();
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Returns who has ruled about a finding, if someone has.
-fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
-    let line = entry.ruling.as_ref()?;
-    let mut made = ledger::made((&place.store, &*place.instance.name));
-    Some(made.swap_remove(line).unwrap_or_else(|| ledger::BY_HAND.to_owned()))
-}
-
-fn to_json(place: &Place, entry: &LedgerEntry) -> Json {
-    let finding = &entry.finding;
-    json!({
-        "id": entry.id, "state": entry.state, "why": entry.why, "by": by(place, entry), "severity": finding.severity,
-        "file": finding.file, "line": finding.line, "title": finding.title,
+    let entries = place.snapshot().ledger();
+    Ok(match args.asking.json {
+        true => Output::json(findings::json(&place, &entries)),
+        false => Output::of(findings::page(&place, entries)),
     })
 }
 
 /// Records a ruling.
-fn resolve(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<ExitCode, CliError> {
-    if is_reviewer() {
-        return Ok(ExitCode::SUCCESS);
+fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliError> {
+    if let Some(nothing) = of_reviewer() {
+        return Ok(nothing);
     }
     let program = format!("{} findings", chart.program());
     refuse_agents("decide", &format!("{program} {ruling}"))?;
@@ -140,17 +65,14 @@ fn resolve(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<ExitCode, Cl
         let help = "say in a few words why: reviewers read it";
         return Err(CliError::with_help("the reason is empty", help));
     }
-    let place = place::chosen(chart, &args.asking.about)?;
+    let about = &args.asking.about;
+    let place = place::chosen(chart, about)?;
     let entries = place.snapshot().ledger();
     let Some(entry) = entries.iter().find(|entry| entry.id == id) else {
-        let help = format!("`{program}` lists the findings");
-        return Err(CliError::with_help(format!("there is no finding `{}`", shown(id)), help));
+        let (id, option) = (shown(id), place.option());
+        let message = format!("there is no finding `{id}`");
+        return Err(CliError::with_help(message, format!("`{program} {option}` lists them")));
     };
-    let is_it = |entry: &LedgerEntry| entry.id == id;
-    let call = format!("{program} {ruling} {} --reason {}", quoted(id), quoted(reason));
-    place::refuse_ambiguous(&place, &args.asking.about, (id, &call), |other| {
-        other.snapshot().ledger().iter().any(is_it)
-    })?;
     let by = match page::columns().is_some() {
         true => "in a terminal",
         false => "without a terminal",
@@ -160,13 +82,14 @@ fn resolve(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<ExitCode, Cl
     let instance = (&place.store, &*place.instance.name);
     ledger::rule(chart, (&place.root, &place.dir()), instance, entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
-    say(&format!("{} is {word}: later reviewers will know.", entry.id));
+    let mut page = Page::default();
+    page.say(&format!("{} is {word}: later reviewers will know.", entry.id));
     // What stood in the way of a review may not anymore.
     CALL.forget(place.journal());
     let facts = Facts::gather(&place, None);
     if facts.waits == Waits::User && facts.cycle.is_some() {
-        say(&turn_in_words(&facts));
+        page.say(&turn_in_words(&facts));
     }
-    place::name_choice(&place, &args.asking.about);
-    Ok(ExitCode::SUCCESS)
+    place::choice(&place, about).iter().for_each(|choice| page.say(choice));
+    Ok(Output::of(page))
 }

@@ -3,16 +3,13 @@
 
 mod chart;
 mod check_chart;
-mod completions;
 mod config;
 mod demo;
 mod doctor;
-mod draw;
 mod enter;
 mod error;
 mod findings;
 mod grammar;
-mod list;
 mod log;
 mod next;
 mod output;
@@ -20,16 +17,13 @@ mod place;
 mod render;
 mod report;
 mod review;
-mod reviewed;
 mod schema;
-mod stats;
 mod status;
 mod test;
 mod trust;
 pub(crate) mod typist;
 mod validate;
 mod wait;
-mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -48,7 +42,8 @@ use crate::process::supervisor;
 use crate::project::home;
 use error::CliError;
 use grammar::{Command, CommandLine};
-use output::{say_styled, tell_error, tell_styled};
+use output::{Output, tell_error, tell_styled};
+use place::Glance;
 
 /// Runs a command line, whose first word is the program's own name.
 pub fn run(args: &[OsString]) -> ExitCode {
@@ -66,7 +61,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
     }
     dispatch(args).unwrap_or_else(|error| {
         tell_error(&error);
-        ExitCode::FAILURE
+        ExitCode::from(error.code())
     })
 }
 
@@ -112,14 +107,15 @@ fn as_hook(args: &[OsString]) -> Option<hook::HookCall<'_>> {
 }
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
-    let (name, words) = glance(args);
+    let glance = Glance::at(args);
+    let (name, words) = (&glance.chart, &glance.words);
     let command = words.first().copied();
     // `config trust` is about the project's own chart, and a hook looks for the chart where the event says. A check reads its
     // charts itself, because it is meant for charts that cannot be used.
     let is_check = matches!(words[..], ["check-chart", ..] | ["chart", "check" | "print", ..]);
     let is_elsewhere =
         is_check || matches!(words[..], ["hook" | review::NAME, ..] | ["config", "trust", ..]);
-    let own = match &name {
+    let own = match name {
         None if !is_elsewhere => trust::own_chart(command)?,
         _ => None,
     };
@@ -134,6 +130,9 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         chart.is_default |= own.is_some();
         home::settle(&mut chart.scope, &cwd);
     }
+    if name.is_none() && !is_elsewhere {
+        chart = place::chart_of(chart, &glance);
+    }
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(mut error) => {
@@ -141,7 +140,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             let text = error.render().ansi().to_string();
             match error.use_stderr() {
                 true => tell_styled(text.trim_end()),
-                false => say_styled(text.trim_end()),
+                false => drop(Output::styled(text.trim_end()).print()),
             }
             // clap's exit code 2 would block on the host: a hook that is called incorrectly must not do that.
             return Ok(match error.exit_code() {
@@ -151,7 +150,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             });
         }
     };
-    carry_out(&choice, &chart, name.as_deref(), &matches)
+    carry_out(&choice, &chart, name.as_deref(), &matches).map(Output::print)
 }
 
 /// Calls the command.
@@ -160,51 +159,43 @@ fn carry_out(
     chart: &Arc<Chart>,
     name: Option<&str>,
     matches: &ArgMatches,
-) -> Result<ExitCode, CliError> {
+) -> Result<Output, CliError> {
     let sub = match matches.subcommand() {
         Some(("run", run)) => {
             return run
                 .subcommand()
-                .map_or(Ok(ExitCode::SUCCESS), |(name, sub)| enter::run(chart, name, sub));
+                .map_or(Ok(Output::default()), |(name, sub)| enter::run(chart, name, sub));
         }
         Some((name, sub)) if !OWN.contains(&name) => return enter::run(chart, name, sub),
         Some((_, sub)) => sub,
-        None => return Ok(ExitCode::SUCCESS),
+        None => return Ok(Output::default()),
     };
     let line = CommandLine::from_arg_matches(matches)
         .map_err(CliError::because("the command line cannot be read"))?;
     let named = line.chart.as_deref();
+    // Why no chart decides in this project, if the command line names none.
+    let refused = || trust::refused().filter(|_| name.is_none());
     match &line.command {
-        Command::Review(args) => Ok(review::run(chart, args)),
+        Command::Review(args) => review::run(chart, args),
         Command::Status(args) => status::run(chart, args),
         Command::Log(args) => log::run(chart, args),
         Command::Findings(args) => findings::run(chart, args),
         Command::Report(about) => report::run(chart, about),
-        Command::Config(args) => config::run(chart, refused(name).as_deref(), args),
-        Command::Doctor(args) => doctor::run(choice, chart, refused(name).as_deref(), args),
+        Command::Config(args) => config::run(chart, refused().as_deref(), args),
+        Command::Doctor(args) => doctor::run(choice, chart, refused().as_deref(), args),
         Command::Demo { keep } => demo::run(*keep),
         Command::Chart(args) => chart::run(chart, named, args, &typist::typist(chart)),
         Command::CheckChart(args) => check_chart::run(named, args),
         Command::Render(args) => render::run(chart, args),
-        Command::Schema(args) => Ok(schema::print(chart, args)),
+        Command::Schema(args) => Ok(schema::of(chart, args)),
         Command::Validate(args) => validate::run(chart, args),
-        Command::Completions { shell } => Ok(completions::print(chart, *shell)),
-        Command::Hook { event, host, timeout } => Ok(hook::run(&hook::HookCall {
-            event,
-            chart: name,
-            host: host.as_deref(),
-            timeout: *timeout,
-        })),
+        Command::Hook { event, host, timeout } => {
+            let host = host.as_deref();
+            let call = hook::HookCall { event, chart: name, host, timeout: *timeout };
+            Ok(Output::exit(hook::run(&call)))
+        }
         Command::Enter(args) => enter::enter(chart, args, sub),
         Command::Next(args) => next::run(chart, args),
-    }
-}
-
-/// Returns why no chart decides in this project, if the command line names none.
-fn refused(name: Option<&str>) -> Option<String> {
-    match name {
-        None => trust::refused(),
-        Some(_) => None,
     }
 }
 
@@ -219,26 +210,4 @@ fn keep_nearest(error: &mut clap::Error) {
         let nearest = ContextValue::Strings(vec![nearest.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, nearest);
     }
-}
-
-/// Returns what has to be known before clap reads the command line: the value of `--chart`, which determines the other
-/// options, and the first two words, which are the command's.
-fn glance(args: &[OsString]) -> (Option<String>, Vec<&str>) {
-    let (mut chart, mut plain) = (None, Vec::new());
-    let mut words = args.iter().skip(1);
-    while let Some(word) = words.next() {
-        let value = match word.to_str() {
-            Some("--") => break,
-            Some("--chart") => words.next().map(|value| value.to_string_lossy().into_owned()),
-            Some(option) if option.starts_with('-') => {
-                option.strip_prefix("--chart=").map(str::to_owned)
-            }
-            name => {
-                plain.extend(name.filter(|_| plain.len() < 2));
-                None
-            }
-        };
-        chart = chart.or(value);
-    }
-    (chart, plain)
 }

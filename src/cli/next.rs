@@ -1,7 +1,6 @@
 //! `taskie next`: prints what to do now, according to the chart's `next` rules, and why. It claims the instance for
 //! its session.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,13 +8,13 @@ use serde_json::json;
 use super::enter::obstacle;
 use super::error::CliError;
 use super::grammar::options::Asking;
-use super::output::{is_reviewer, renamed, say, say_json, say_styled, warn};
+use super::output::{Output, of_reviewer, renamed, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::hook::why_elsewhere;
-use crate::page;
+use crate::page::{self, Page};
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
@@ -37,9 +36,9 @@ pub(crate) struct Args {
 }
 
 /// Prints the next action.
-pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
-    if is_reviewer() {
-        return Ok(ExitCode::SUCCESS);
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
+    if let Some(nothing) = of_reviewer() {
+        return Ok(nothing);
     }
     let session = place::session(&args.asking.about.of)?;
     let place = place::chosen(chart, &args.asking.about)?;
@@ -60,8 +59,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError>
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
         if args.retry && ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
-            say(&why);
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Output::text(&why));
         }
         return Err(CliError::new(why));
     }
@@ -76,30 +74,30 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError>
     let why = elsewhere.or(obstacle.flatten()).unwrap_or(why);
     let why = renamed(chart, &why);
     if args.asking.json {
-        say_json(json!({
+        return Ok(Output::json(json!({
             "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": performed.context,
-        }));
-        return Ok(ExitCode::SUCCESS);
+        })));
     }
+    let mut page = Page::default();
     // In a terminal, no agent reads it.
     let is_agents = asked_by.is_some() && !chart.scope.is_per_session();
     let is_users = !is_agents && page::columns().is_some();
     match is_users {
-        true => say_styled(&screen::turn(&Facts::gather(&place, asked_by.as_deref()))),
-        false => say(&format!("next: {action}\nwhy:  {why}")),
+        true => page.styled(&screen::turn(&Facts::gather(&place, asked_by.as_deref()))),
+        false => page.say(&format!("next: {action}\nwhy:  {why}")),
     }
-    say(&format!("{}: {}", chart.scope.noun, place.instance.name));
+    page.say(&format!("{}: {}", chart.scope.noun, place.instance.name));
     if let (Some(session), Some(driver)) = (&asked_by, drivers.first())
         && !drivers.contains(session)
     {
         let noun = &chart.scope.noun;
-        say(&format!(
+        page.say(&format!(
             "note: this session drives the {noun} now; session {} did so until now",
             shown(driver)
         ));
     }
     if context::is_over(chart, &performed.context) && !is_users {
-        say(&finished(&place));
+        page.say(&finished(&place));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Output::of(page))
 }

@@ -14,16 +14,79 @@ use crate::chart::Chart;
 use crate::files::json::versioned;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
-use crate::page::{columns, columns_of_stderr, fitted};
+use crate::page::{Page, columns, columns_of_stderr, fitted};
 use crate::text::{shown, shown_json, shown_lines, styled_lines};
 
-/// Returns whether this is a reviewer's session, which changes no state; says so if it is.
-pub(crate) fn is_reviewer() -> bool {
-    let is_reviewer = std::env::var_os(REVIEWER).is_some();
-    if is_reviewer {
-        say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
+/// What a command has found. This is the one place that prints it.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    /// What a person reads.
+    page: Page,
+    /// The JSON that a program reads in its place, if it has asked.
+    json: Option<String>,
+    code: ExitCode,
+}
+
+impl Output {
+    /// Returns what a person reads.
+    pub(crate) fn of(page: Page) -> Self {
+        Self { page, ..Self::default() }
     }
-    is_reviewer
+
+    /// Returns one sentence, or a text of several lines.
+    pub(crate) fn text(text: &str) -> Self {
+        let mut page = Page::default();
+        page.say(text);
+        Self::of(page)
+    }
+
+    /// Returns such a text that has styles.
+    pub(crate) fn styled(text: &str) -> Self {
+        let mut page = Page::default();
+        page.styled(text);
+        Self::of(page)
+    }
+
+    /// Returns an exit code alone.
+    pub(crate) fn exit(code: ExitCode) -> Self {
+        Self { code, ..Self::default() }
+    }
+
+    /// Returns the fields of an object, for programs.
+    pub(crate) fn json(fields: Json) -> Self {
+        Self::json_text(versioned(fields).to_string())
+    }
+
+    /// Returns a JSON text, for programs.
+    pub(crate) fn json_text(text: String) -> Self {
+        Self { json: Some(text), ..Self::default() }
+    }
+
+    /// Returns the same with the exit code for what went well, or not.
+    pub(crate) fn well(self, is_well: bool) -> Self {
+        self.with_code(u8::from(!is_well))
+    }
+
+    /// Returns the same with an exit code.
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code: ExitCode::from(code), ..self }
+    }
+
+    /// Prints it. A reader that is gone is not an error.
+    pub(super) fn print(mut self) -> ExitCode {
+        match self.json {
+            Some(json) => drop(writeln!(std::io::stdout().lock(), "{}", shown_json(&json))),
+            None => self.page.print(),
+        }
+        self.code
+    }
+}
+
+/// Returns what a command that changes something answers in a reviewer's session.
+pub(crate) fn of_reviewer() -> Option<Output> {
+    std::env::var_os(REVIEWER)?;
+    let text = "taskie: this is a reviewer's session, which changes no state: nothing was done.";
+    Some(Output::text(text))
 }
 
 /// Refuses a command of the user's in an agent's session; `what` is what an agent cannot do.
@@ -51,33 +114,6 @@ pub(super) fn renamed(chart: &Chart, text: &str) -> String {
     }
 }
 
-/// Prints a report with styles in it to stdout.
-pub(super) fn say_styled(report: &str) {
-    let report = styled_lines(report);
-    let _ = writeln!(anstream::stdout().lock(), "{}", fitted(&report, columns()));
-}
-
-/// Prints the fields of an object as one line of JSON, for programs.
-pub(crate) fn say_json(fields: Json) {
-    say_json_text(&versioned(fields).to_string());
-}
-
-/// Prints a JSON text, for programs.
-pub(super) fn say_json_text(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{}", shown_json(text));
-}
-
-/// The exit code for wrong usage, the same as clap's.
-pub(super) const WRONG_USAGE: u8 = 2;
-
-/// Returns the exit code for what went well, or not.
-pub(super) fn exit(is_well: bool) -> ExitCode {
-    match is_well {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    }
-}
-
 /// Prints warnings to stderr.
 pub(super) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
     for warning in warnings {
@@ -94,7 +130,7 @@ pub(super) fn tell_error(error: &CliError) {
             }
         }
         CliError::Report(report) => tell_styled(&format!("{report:?}")),
-        CliError::Message { message, help } => {
+        CliError::Message { message, help, .. } => {
             tell(&format!("taskie: {message}"));
             if let Some(help) = help {
                 tell(&format!("  help: {help}"));

@@ -1,11 +1,13 @@
 //! Finds the project, the instance and the session that a command is about.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::error::CliError;
 use super::grammar::options::{About, Session};
-use super::output::{say, warn};
+use super::output::warn;
 use crate::chart::choice::of_changes;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
@@ -18,11 +20,54 @@ use crate::project::home;
 use crate::project::state_file;
 use crate::run::part;
 use crate::run::place::Place;
+use crate::run::under_way;
 use crate::store::journal::Journal;
-use crate::store::lock::ReviewLock;
 use crate::store::running;
 use crate::store::{Store, driver};
-use crate::text::shown;
+
+/// The commands that ask about what is under review, whether it is a plan or a change.
+const ASKING: [&str; 4] = ["status", "log", "findings", "report"];
+
+/// What has to be known of a command line before clap reads it.
+#[derive(Debug, Default)]
+pub(super) struct Glance<'a> {
+    /// The value of `--chart`.
+    pub(super) chart: Option<String>,
+    /// The value of `--session`.
+    session: Option<String>,
+    /// The names of the options.
+    options: Vec<&'a str>,
+    /// The first words, which are the command's.
+    pub(super) words: Vec<&'a str>,
+}
+
+impl<'a> Glance<'a> {
+    pub(super) fn at(args: &'a [OsString]) -> Self {
+        let mut glance = Self::default();
+        let mut words = args.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
+        while let Some(word) = words.next() {
+            let Some(option) = word.strip_prefix("--") else {
+                glance.words.extend((!word.starts_with('-')).then_some(word));
+                continue;
+            };
+            if option.is_empty() {
+                break;
+            }
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (option, None),
+            };
+            glance.options.push(name);
+            let given = match name {
+                "chart" => &mut glance.chart,
+                "session" => &mut glance.session,
+                _ => continue,
+            };
+            *given = given.take().or(value.or_else(|| words.next()).map(str::to_owned));
+        }
+        glance
+    }
+}
 
 /// What to do if the named instance does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +96,7 @@ pub(crate) fn resolve(
     let scope = &chart.scope;
     let noun = &scope.noun;
     let start = || start(chart);
-    let named = match &about.instance {
+    let named = match about.name() {
         _ if scope.is_per_session() => Some(of_session(chart, session)?),
         Some(name) => Some(named(chart, name)?),
         None => None,
@@ -101,7 +146,11 @@ fn start(chart: &Chart) -> String {
     let start = format!("start one with `{program} enter {initial}");
     match scope.is_per_session() {
         false if scope.since.is_some() => "`taskie review` reviews what has changed".to_owned(),
-        false => format!("{start} --{} NAME`{}", scope.noun, changes_instead()),
+        false => {
+            let or =
+                if chart.is_default { ", or review what has changed: `taskie review`" } else { "" };
+            format!("{start} --{} NAME`{or}", scope.noun)
+        }
         true if chart.commands.is_empty() => format!("{start} --session ID`"),
         true => {
             format!(
@@ -109,19 +158,6 @@ fn start(chart: &Chart) -> String {
             )
         }
     }
-}
-
-/// Returns what shows the changes that are reviewed here without any instance of another chart, if there are some.
-fn changes_instead() -> String {
-    let here = || {
-        let chart = of_changes()?.load().ok()?;
-        let (top, home) = home::in_git(&chart.scope.home, &cwd().ok()?)?;
-        let folder = top.join(home).join(&chart.scope.folder);
-        let is_there = folder.read_dir().ok()?.next().is_some();
-        is_there
-            .then(|| format!("; `{} status` is about the {}", chart.program(), chart.scope.noun))
-    };
-    here().unwrap_or_default()
 }
 
 /// Returns the working directory.
@@ -192,7 +228,7 @@ pub(crate) fn find(
     if chart.scope.is_per_session() && session.is_none() {
         return Ok((None, Vec::new()));
     }
-    if chart.scope.is_per_session() || about.instance.is_some() {
+    if chart.scope.is_per_session() || about.name().is_some() {
         return resolve(chart, about, session, Absent::Refuse)
             .map(|place| (Some(place), Vec::new()));
     }
@@ -236,6 +272,45 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     named.map_err(|why| CliError::with_help(why, "choose another name"))
 }
 
+/// Returns the chart that a command is about: `plans`, or that of changes if the command line names a change, if only that chart
+/// has the command, or if the command only asks and a change is what is under review here.
+pub(super) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
+    let Some(mut changes) = of_changes().and_then(|embedded| embedded.load().ok()) else {
+        return plans;
+    };
+    if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut changes), cwd()) {
+        home::settle(&mut chart.scope, &cwd);
+    }
+    let names = |chart: &Chart| line.options.contains(&chart.scope.noun.as_str());
+    let has = |chart: &Chart| match line.words[..] {
+        ["run", command, ..] => chart.commands.contains_key(command),
+        [command, ..] => ASKING.contains(&command) || chart.commands.contains_key(command),
+        [] => false,
+    };
+    let is_change = match (has(&plans), has(&changes)) {
+        _ if names(&changes) => true,
+        _ if names(&plans) => false,
+        (true, true) => {
+            let newest = |chart| recency(chart, line.session.as_deref());
+            newest(&changes) > newest(&plans)
+        }
+        (_, has) => has,
+    };
+    if is_change { changes } else { plans }
+}
+
+/// Returns how near the instance of a chart is that a command without a name is about: whether the session drives it, whether a
+/// review of it is running, and when its state was written.
+fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, bool, Option<SystemTime>)> {
+    let root = home::project_root(&cwd().ok()?, &chart.scope.home)?;
+    let instance = newest(chart, &root, session).instance?;
+    let place = Place::new(Arc::clone(chart), root, instance);
+    let is_driven = session.is_some_and(|session| driver::drives(place.journal(), session));
+    let is_running = under_way::current(&place).is_some();
+    let written = place.root.join(state_file(&place)).metadata();
+    Some((is_driven, is_running, written.and_then(|written| written.modified()).ok()))
+}
+
 /// Returns the instance that the session claimed last, otherwise the only one of which a review is running, otherwise the
 /// most recently modified one.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
@@ -249,94 +324,26 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     if let Some(taken) = taken {
         return taken;
     }
-    if scope.since.is_some() {
-        return of_branch(root, scope);
-    }
-    reviewed(chart, root).unwrap_or_else(|| find::newest(root, scope))
+    reviewed(chart, root).unwrap_or_else(|| match scope.since {
+        Some(_) => of_branch(root, scope),
+        None => find::newest(root, scope),
+    })
 }
 
-/// Returns the change of the current branch; without one, that of the part of it that was written last, or else that of the
-/// session that has written its own last, and never that of another branch.
+/// Returns the change of the current branch, or of a part of it, whichever was written last; without one, that of the session
+/// that has written its own last, and never that of another branch.
 fn of_branch(root: &Path, scope: &Scope) -> Newest {
     let names = find::names(root, scope).unwrap_or_default();
     let written = |name: &&String| {
         let state = find::folder(scope).join(name).join(state_file::FILE);
         root.join(state).metadata().ok()?.modified().ok()
     };
-    let branch = branch(root);
-    let parts = parts(root, scope);
-    let name = (names.iter())
-        .find(|name| Some(*name) == branch.as_ref())
-        .or_else(|| parts.iter().max_by_key(written))
-        .or_else(|| (names.iter().filter(|name| driver::is_own_name(name))).max_by_key(written));
+    let branch = changes::branch(root).and_then(Result::ok);
+    let branch = branch.map(|(_, branch)| part::name_of(&branch, &[])).unwrap_or_default();
+    let of_branch = names.iter().filter(|name| part::is_of_branch(name, &branch));
+    let own = || names.iter().filter(|name| driver::is_own_name(name)).max_by_key(written);
+    let name = of_branch.max_by_key(written).or_else(own);
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
-}
-
-/// Returns the name of the change of the current branch.
-fn branch(root: &Path) -> Option<String> {
-    let (_, branch) = changes::branch(root)?.ok()?;
-    Some(part::name_of(&branch, &[]))
-}
-
-/// Returns the names of the changes of the current branch, and of parts of it.
-fn parts(root: &Path, scope: &Scope) -> Vec<String> {
-    let names = find::names(root, scope).unwrap_or_default().into_iter();
-    let branch = branch(root).unwrap_or_default();
-    names.filter(|name| part::is_of_branch(name, &branch)).collect()
-}
-
-/// Refuses what a command is about if it is in another change of the branch, too, and none is named. `call` is the command.
-pub(super) fn refuse_ambiguous(
-    place: &Place,
-    about: &About,
-    (id, call): (&str, &str),
-    has: impl Fn(&Place) -> bool,
-) -> Result<(), CliError> {
-    let scope = &place.chart.scope;
-    if scope.since.is_none() || about.instance.is_some() {
-        return Ok(());
-    }
-    let others = parts(&place.root, scope).into_iter();
-    let others = others.filter(|name| *name != place.instance.name);
-    let others = others.filter_map(|name| existing(&place.chart, &place.root, &name).ok());
-    let others = others.filter(|other| has(other));
-    let others: Vec<String> = others.map(|other| other.instance.name).collect();
-    match others.first() {
-        None => Ok(()),
-        Some(other) => {
-            let (one, noun) = (&place.instance.name, &scope.noun);
-            let message = format!("`{}` is in {one} and in {}", shown(id), others.join(" and in "));
-            let help = format!(
-                "say which of them you mean with --{noun}: `{} --{noun} {other}`",
-                shown(call)
-            );
-            Err(CliError::with_help(message, help))
-        }
-    }
-}
-
-/// Returns `place`, which a command is about that ends a review; if no review of it is running and none is named, the only
-/// place where one is. `call` is the command.
-pub(super) fn under_review(place: Place, about: &About, call: &str) -> Result<Place, CliError> {
-    let (chart, scope) = (&place.chart, &place.chart.scope);
-    let is_running =
-        |place: &Place| ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
-    if scope.is_per_session() || about.instance.is_some() || is_running(&place) {
-        return Ok(place);
-    }
-    let names = find::names(&place.root, scope).unwrap_or_default();
-    let places = names.iter().filter_map(|name| existing(chart, &place.root, name).ok());
-    let mut running: Vec<Place> = places.filter(is_running).collect();
-    match (running.pop(), running.first()) {
-        (Some(last), Some(first)) => {
-            let (noun, first, last) = (&scope.noun, &first.instance.name, &last.instance.name);
-            let message = format!("reviews of {first} and of {last} are running");
-            let help =
-                format!("say which of them you mean with --{noun}: `{call} --{noun} {first}`");
-            Err(CliError::with_help(message, help))
-        }
-        (only, _) => Ok(only.unwrap_or(place)),
-    }
 }
 
 /// Returns the only instance of which a review is running.
@@ -353,15 +360,49 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
     found.instance.is_some().then_some(found)
 }
 
-/// Names the instance that a command has changed, if it had to choose among several.
-pub(super) fn name_choice(place: &Place, about: &About) {
-    let scope = &place.chart.scope;
-    if !scope.is_per_session()
-        && about.instance.is_none()
-        && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1)
-    {
-        say(&format!("{}: {}", scope.noun, place.instance.name));
+/// Refuses a command that changes the state, and names no instance, if it may be about another one than `place`, too: one that
+/// is `meant`. `call` is the command.
+pub(super) fn refuse_several(
+    place: &Place,
+    about: &About,
+    call: &str,
+    meant: impl Fn(&Place) -> bool,
+) -> Result<(), CliError> {
+    let (chart, scope) = (&place.chart, &place.chart.scope);
+    if scope.is_per_session() || about.name().is_some() || !meant(place) {
+        return Ok(());
     }
+    let names = find::names(&place.root, scope).unwrap_or_default();
+    let others = names.iter().filter(|name| **name != place.instance.name);
+    let mut others = others.filter_map(|name| existing(chart, &place.root, name).ok());
+    let Some(other) = others.find(meant) else {
+        return Ok(());
+    };
+    let (noun, name, other) = (&scope.noun, &place.instance.name, &other.instance.name);
+    let message = format!("reviews of {name} and of {other} are under way");
+    let help = format!("say which of them you mean: `{call} --{noun} {name}`");
+    Err(CliError::with_help(message, help))
+}
+
+/// Returns the instance that a session has claimed, or has of its own.
+pub(super) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
+    let scope = &chart.scope;
+    let roots = home::roots(&cwd().ok()?);
+    if scope.is_per_session() {
+        let root = home::project_root(roots.first()?, &scope.home)?;
+        return existing(chart, &root, session).ok();
+    }
+    let claimed = driver::claimed(&roots, &scope.home, session).ok()??;
+    existing(chart, &claimed.root, &claimed.instance).ok()
+}
+
+/// Returns the name of the instance that a command has changed, if it had to choose among several.
+pub(super) fn choice(place: &Place, about: &About) -> Option<String> {
+    let scope = &place.chart.scope;
+    let is_chosen = !scope.is_per_session()
+        && about.name().is_none()
+        && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1);
+    is_chosen.then(|| format!("{}: {}", scope.noun, place.instance.name))
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.

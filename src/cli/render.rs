@@ -1,7 +1,6 @@
 //! `taskie render`: previews what the hook sends. Stdout contains only the text; notes about it go to stderr.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgGroup;
@@ -9,21 +8,22 @@ use miette::MietteDiagnostic;
 
 use super::error::{CliError, FIX};
 use super::grammar::options::About;
-use super::output::{tell, warn};
+use super::output::{Output, tell, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation, Step};
+use crate::engine::event::Event;
 use crate::hook::why_elsewhere;
 use crate::page;
-use crate::preview::{RenderError, Scene, next, template};
+use crate::preview::{RenderError, error, template};
 use crate::project::state_file::Reading;
 use crate::run::asked;
 use crate::run::coming;
-use crate::run::perform::foreseen_news;
+use crate::run::perform::{foresee, foreseen_news};
 use crate::run::place::Place;
 use crate::run::review::or_called;
-use crate::run::snapshot::Snapshot;
+use crate::run::stuck::Stuck;
 use crate::run::under_way;
 use crate::store::driver;
 use crate::text::shown_lines;
@@ -37,7 +37,7 @@ impl From<RenderError> for CliError {
                 diagnostic.help = help;
                 Self::Report(excerpt.report(diagnostic))
             }
-            None => Self::Message { message, help },
+            None => Self::Message { message, help, code: None },
         }
     }
 }
@@ -54,71 +54,75 @@ pub(crate) struct Args {
     about: About,
 }
 
-/// Prints the requested preview.
-pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+/// Returns the requested preview.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let session = place::session(&args.about.of)?;
-    let wanted = args.template.as_ref();
     let (place, warnings) = place::find(chart, &args.about, session.as_deref())?;
     let place = match place {
         Some(place) => place,
-        None if wanted.is_none() => place::chosen(chart, &args.about)?,
+        None if args.next => place::chosen(chart, &args.about)?,
         None => not_started(chart)?,
     };
-    let snapshot = Arc::new(Snapshot::take(&place, place.state()));
-    let driver = driver::of(place.journal());
-    let driver = driver.into_iter().next();
+    let driver = driver::of(place.journal()).into_iter().next();
     // In a terminal, the stop of the session that drives the instance is meant.
     let session = session.or_else(|| driver.clone());
-    if let Some(why) = why_elsewhere(&place, session.as_deref()).filter(|_| wanted.is_none()) {
-        return Err(CliError::new(why));
-    }
     let mut event = asked::seeing_stop(&place, session.as_deref());
     let cwd = std::env::current_dir().unwrap_or_default();
     event.fields["cwd"] = cwd.display().to_string().into();
     event.fields["sandboxed"] = asked::was_sandboxed(&place, session.as_deref()).into();
-    let snapshot = coming::at_stop(&place, snapshot, &event);
-    let scene = Scene { chart, world: snapshot.as_world(), event };
-    let Some(name) = wanted else {
-        if driver.is_none() && !chart.scope.is_per_session() {
-            tell(&format!(
-                "taskie: no session drives the {}: what follows is the first stop after one has taken it up",
-                chart.scope.noun
-            ));
+    let text = match &args.template {
+        Some(name) => filled_in(&place, &event, name, warnings)?,
+        None => {
+            if let Some(why) = why_elsewhere(&place, session.as_deref()) {
+                return Err(CliError::new(why));
+            }
+            if driver.is_none() && !chart.scope.is_per_session() {
+                let noun = &chart.scope.noun;
+                tell(&format!(
+                    "taskie: no session drives the {noun}: what follows is the first stop after one has taken it up"
+                ));
+            }
+            next(&place, &event, warnings)?
         }
-        show_next(&place, &scene, &snapshot, warnings)?;
-        return Ok(ExitCode::SUCCESS);
     };
-    if let Reading::Broken(why) = &snapshot.state {
-        return Err(CliError::with_help(
-            format!("{}: {why}", place::state_file(&place).display()),
-            FIX,
-        ));
-    }
-    let text = template(&scene, name)?;
-    warn(warnings.into_iter().chain(snapshot.warnings()));
     print(&text);
-    Ok(ExitCode::SUCCESS)
+    Ok(Output::default())
 }
 
-/// Prints what the hook would send; says on stderr what it would do.
-fn show_next(
+/// Returns a template, filled in as at the next stop.
+fn filled_in(
     place: &Place,
-    scene: &Scene<'_>,
-    snapshot: &Snapshot,
+    event: &Event,
+    name: &str,
     warnings: Vec<String>,
-) -> Result<(), RenderError> {
-    let chart = scene.chart;
-    let mut decision = match or_called(&scene.event, next(place, scene)?) {
+) -> Result<String, CliError> {
+    let snapshot = coming::at_stop(place, place.snapshot(), event);
+    if let Reading::Broken(why) = &snapshot.state {
+        let message = format!("{}: {why}", place::state_file(place).display());
+        return Err(CliError::with_help(message, FIX));
+    }
+    let text = template(&place.chart, &snapshot.as_world(), event, name)?;
+    warn(warnings.into_iter().chain(snapshot.warnings()));
+    Ok(text)
+}
+
+/// Returns what the hook would send; says on stderr what it would do.
+fn next(place: &Place, event: &Event, warnings: Vec<String>) -> Result<String, CliError> {
+    let chart = &place.chart;
+    let step = foresee(place, event).map_err(|stuck| match stuck {
+        Stuck::Fault(fault) => error(chart, &fault).into(),
+        stuck => CliError::from(stuck),
+    })?;
+    let snapshot = place.snapshot();
+    let mut decision = match or_called(event, step) {
         Step::Invoke(invocation) => {
             warn(snapshot.warnings().iter().chain(&warnings));
             tell(&command(place, &invocation));
-            print(prompt(&invocation).unwrap_or_default());
-            return Ok(());
+            return Ok(prompt(&invocation).unwrap_or_default().to_owned());
         }
         Step::Done(decision) => decision,
     };
-    let news = foreseen_news(place, snapshot);
-    decision.messages.splice(0..0, news);
+    decision.messages.splice(0..0, foreseen_news(place, &snapshot));
     let rule = decision.fired.last();
     let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));
     let reply = decision
@@ -126,21 +130,23 @@ fn show_next(
         .with_warnings(snapshot.warnings())
         .with_warnings(warnings);
     let say = |what: &str| tell(&format!("taskie: the next stop is {what}"));
-    match (reply.reason(), reply.message()) {
+    Ok(match (reply.reason(), reply.message()) {
         (Some(reason), message) => {
             say(&format!("blocked{rule}; message to the agent:"));
             if let Some(message) = message {
                 tell(&format!("taskie: message to the user: {message}"));
             }
-            print(&reason);
+            reason
         }
         (None, Some(message)) => {
             say(&format!("allowed{rule}; message to the user:"));
-            print(&message);
+            message
         }
-        (None, None) => say(&format!("allowed{rule}, without a message")),
-    }
-    Ok(())
+        (None, None) => {
+            say(&format!("allowed{rule}, without a message"));
+            String::new()
+        }
+    })
 }
 
 /// Returns the place and the `about` of a rule.

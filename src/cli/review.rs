@@ -4,19 +4,15 @@
 //! a stop would do, and reports it. There is one instance for each branch, and for each part of its work tree that is asked for.
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::builder::{ArgPredicate, NonEmptyStringValueParser};
 use clap::{ArgGroup, ValueEnum, value_parser};
 use serde_json::{Number, Value as Json, json};
 
-use super::error::CliError;
+use super::error::{CliError, WRONG_USAGE};
 use super::grammar::options::{Session, amount, words};
-use super::output::{
-    OFTEN, is_reviewer, meanwhile, say, say_json, say_json_text, tell, tell_error, warn,
-};
-use super::reviewed::{self, ReviewReport};
+use super::output::{OFTEN, Output, meanwhile, of_reviewer, tell_error, warn};
 use super::{place, render, wait};
 use crate::chart::choice::{Choice, of_changes};
 use crate::chart::{Chart, IN_GIT};
@@ -25,7 +21,7 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
 use crate::os::supervisor;
-use crate::page::{counted, span};
+use crate::page::{Page, counted, span};
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Changed, Unknown};
 use crate::project::settings::{self, Before};
@@ -38,6 +34,7 @@ use crate::run::{asked, change, coming, part, under_way};
 use crate::store::facts::Said;
 use crate::store::{driver, postponed};
 use crate::text::{capitalized, shown};
+use crate::view::reviewed::Reviewed;
 
 /// The name of the command.
 pub(super) const NAME: &str = wait::COMMAND;
@@ -111,51 +108,38 @@ const OF_THIS_REVIEW: [&str; 8] =
 /// This variable is set where nobody watches.
 const CI: &str = "CI";
 
+/// The exit code if the review could not be done.
+const NOT_REVIEWED: u8 = 3;
+
 /// Returns the chart that decides about changes.
 pub(super) fn choice() -> Choice<'static> {
     of_changes().map_or_else(|| Choice::of(None), Choice::Embedded)
 }
 
-/// Why there is no review.
-enum Refused {
-    /// The command makes no sense here.
-    Usage(CliError),
-    /// The review could not be done.
-    Failed(CliError),
-    /// The user has ended it.
-    Interrupted(i32),
-}
-
-impl From<CliError> for Refused {
-    fn from(error: CliError) -> Self {
-        Self::Usage(error)
-    }
-}
-
-impl From<Unknown> for Refused {
-    fn from(Unknown { message, help }: Unknown) -> Self {
-        Self::Usage(CliError::with_help(message, help))
-    }
-}
-
-impl From<Stuck> for Refused {
-    fn from(stuck: Stuck) -> Self {
-        match stuck {
-            Stuck::Interrupted { signal } => Self::Interrupted(signal),
-            Stuck::Broken(why) => {
-                let help = "fix the file, or delete it to start over";
-                Self::Failed(CliError::with_help(why, help))
-            }
-            stuck => Self::Failed(stuck.into()),
+/// Returns why the review could not be done.
+fn failed(stuck: Stuck) -> CliError {
+    let error = match stuck {
+        Stuck::Interrupted { signal } => {
+            let code = u8::try_from(128 + signal).unwrap_or(NOT_REVIEWED);
+            CliError::new("interrupted, and the reviewer was ended").with_code(code)
         }
+        Stuck::Broken(why) => CliError::with_help(why, "fix the file, or delete it to start over"),
+        stuck => stuck.into(),
+    };
+    error.with_code(NOT_REVIEWED)
+}
+
+impl From<Unknown> for CliError {
+    fn from(Unknown { message, help }: Unknown) -> Self {
+        Self::with_help(message, help)
     }
 }
 
-/// Reviews the change, and prints what was found. The exit code is that of the page about this command.
-pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> ExitCode {
+/// Reviews the change, and returns what was found. The exit code is that of the page about this command.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     supervisor::remember_host();
-    if is_reviewer() {
-        return ExitCode::SUCCESS;
+    if let Some(nothing) = of_reviewer() {
+        return Ok(nothing);
     }
     let reviewed = match (args.wait, &args.role) {
         _ if args.at_stop => at_stop(chart, &args.of),
@@ -167,32 +151,36 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> ExitCode {
         }
         (None, None) => review(chart, args),
     };
-    let (error, code) = match reviewed {
-        Ok(code) => return ExitCode::from(code),
-        Err(Refused::Usage(error)) => (error, 2),
-        Err(Refused::Failed(error)) => (error, 3),
-        Err(Refused::Interrupted(signal)) => {
-            tell("taskie: interrupted, and the reviewer was ended");
-            return ExitCode::from(u8::try_from(128 + signal).unwrap_or(3));
-        }
+    let error = match reviewed {
+        Ok(output) => return Ok(output),
+        Err(error) => error.with_code(WRONG_USAGE),
     };
-    tell_error(&error);
-    match args.format {
-        Format::Human => {}
-        Format::Json => reviewed::print_refused(chart, "json", &error.in_words()),
-        Format::Sarif => reviewed::print_refused(chart, "sarif", &error.in_words()),
-        Format::Github => reviewed::print_refused(chart, "github", &error.in_words()),
+    if matches!(args.format, Format::Human) {
+        return Err(error);
     }
-    ExitCode::from(code)
+    tell_error(&error);
+    let refused = Reviewed::refused(chart, error.in_words());
+    Ok(in_format(&refused, args.format).with_code(error.code()))
+}
+
+/// Returns the result of a review in a format.
+fn in_format(reviewed: &Reviewed<'_>, format: Format) -> Output {
+    let output = match format {
+        Format::Json => Output::json(reviewed.json()),
+        Format::Sarif => Output::json_text(code_host::pretty(&reviewed.sarif())),
+        Format::Github => Output::of(reviewed.annotations()),
+        Format::Human => Output::of(reviewed.page()),
+    };
+    output.with_code(reviewed.code)
 }
 
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
-fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<u8, Refused> {
+fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
     let session = place::session(of)?.ok_or_else(unknown_session)?;
     let place = here(chart, &[])?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
-    let begins = coming::entered(&place.snapshot(), &began)?.is_some();
+    let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
     let change = find(&place, base)?;
@@ -204,20 +192,21 @@ fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<u8, Refused> {
     event.session = Some(session);
     // A reviewer that has failed before may be there again.
     let _ = postponed::forgive(&place.store);
-    let performed = perform(&place, &event)?;
+    let performed = perform(&place, &event).map_err(failed)?;
     warn(&performed.warnings);
     let decision = performed.decision;
     if let Answer::Refuse(why) = decision.answer {
-        return Err(CliError::new(why).into());
+        return Err(CliError::new(why));
     }
     if begins {
         change::note_rules(&place);
     }
-    decision.says.iter().for_each(|text| say(text));
+    let mut page = Page::default();
+    decision.says.iter().for_each(|text| page.say(text));
     if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
-        say(&format!("{}.", capitalized(&why)));
+        page.say(&format!("{}.", capitalized(&why)));
     }
-    Ok(0)
+    Ok(Output::of(page))
 }
 
 fn unknown_session() -> CliError {
@@ -230,33 +219,33 @@ fn unknown_session() -> CliError {
 fn stood_in(
     chart: &Arc<Chart>,
     of: &Session,
-    act: impl FnOnce(&Place, Option<&str>) -> Result<u8, CliError>,
-) -> Result<u8, Refused> {
+    act: impl FnOnce(&Place, Option<&str>) -> Result<Output, CliError>,
+) -> Result<Output, CliError> {
     let session = place::session(of)?;
     if session.is_none() && of.session.is_some() {
         // It would be about the branch, and not about what the session does.
-        return Err(unknown_session().into());
+        return Err(unknown_session());
     }
     let of_stop = session.as_deref().map(hook::place_of_stop).transpose();
-    let of_stop = of_stop.map_err(|why| Refused::Failed(CliError::new(why)))?;
+    let of_stop = of_stop.map_err(|why| CliError::new(why).with_code(NOT_REVIEWED))?;
     match of_stop.flatten() {
         Some(place) => act(&place, session.as_deref()),
         None => act(&here(chart, &[])?, None),
     }
-    .map_err(Refused::Failed)
+    .map_err(|error| error.with_code(NOT_REVIEWED))
 }
 
-fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
+fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let mut place = here(chart, &args.paths)?;
     let is_preview = args.print_prompt;
     // What the other one compares with must stay as it is. A preview only reads it.
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
-        return Err(Refused::Failed(CliError::new(running)));
+        return Err(CliError::new(running).with_code(NOT_REVIEWED));
     }
     // Only what a review has read stays what it was compared with.
     let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
     let known = match change::base(&place) {
-        Some(known) => begins()?.is_none().then_some(known),
+        Some(known) => begins().map_err(failed)?.is_none().then_some(known),
         None => None,
     };
     let given = args.base.as_ref();
@@ -288,23 +277,19 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
     }
     let event = event(&place, &change, args);
     if is_preview {
-        let step = foreseen(&place, &event)?;
+        let step = foreseen(&place, &event).map_err(failed)?;
         change::release(&place);
-        if change.files.is_empty() {
-            say(&format!("Nothing has changed {}.", change.against));
-            return Ok(0);
-        }
-        match &step {
-            Step::Invoke(invocation) => say(render::prompt(invocation).unwrap_or_default()),
-            Step::Done(decision) => decision.messages.iter().for_each(|message| say(message)),
-        }
-        return Ok(0);
+        return Ok(Output::text(&match &step {
+            _ if change.files.is_empty() => format!("Nothing has changed {}.", change.against),
+            Step::Invoke(invocation) => render::prompt(invocation).unwrap_or_default().to_owned(),
+            Step::Done(decision) => decision.messages.join("\n"),
+        }));
     }
     // What was reviewed before can be gone: the chart decides what that means.
     let is_nothing = change.files.is_empty();
     let mut performed = match (is_nothing, place.is_in_cycle()) {
         (true, false) => Performed::allowed(format!("Nothing has changed {}.", change.against)),
-        (true, true) => perform(&place, &event)?,
+        (true, true) => perform(&place, &event).map_err(failed)?,
         (false, _) => watched(&place, &change, || {
             if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
                 let mut began = asked::began(chart);
@@ -316,7 +301,8 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
                 }
             }
             perform(&place, &event)
-        })?,
+        })
+        .map_err(failed)?,
     };
     warn(&performed.warnings);
     let change = performed.reread.take().unwrap_or(change);
@@ -330,18 +316,13 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<u8, Refused> {
         None
     });
     let is_outdated = now.is_some_and(|now| now.files.iter().any(Changed::is_readable));
-    let result = ReviewReport::of(&place, &change, &performed, is_outdated);
-    match args.format {
-        Format::Json => say_json(result.json()),
-        Format::Sarif => say_json_text(&code_host::pretty(&result.sarif())),
-        Format::Github => result.annotations().iter().for_each(|line| say(line)),
-        Format::Human => result.print(),
-    }
-    let code = result.code;
+    let output = in_format(&Reviewed::of(&place, &change, &performed, is_outdated), args.format);
+    // Whoever ends this process now, it says the result.
+    let code = output.print();
     place.journal().say(Said { owed: performed.owed, ..performed.pending });
     change::release(&place);
     change::sweep(&place);
-    Ok(code)
+    Ok(Output::exit(code))
 }
 
 /// Returns what the stop would do. Nothing is run or written.
@@ -376,7 +357,7 @@ fn event(place: &Place, change: &Change, args: &Args) -> Event {
 }
 
 /// Finds out what has changed. Where that is unknown, no change begins.
-fn find(place: &Place, base: Base<'_>) -> Result<Change, Refused> {
+fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
     change::find(place, base).map_err(|unknown| {
         change::release(place);
         unknown.into()
@@ -384,11 +365,11 @@ fn find(place: &Place, base: Base<'_>) -> Result<Change, Refused> {
 }
 
 /// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest.
-fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
+fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, CliError> {
     let cwd = place::cwd()?;
     if chart.scope.since.is_none() {
         let message = format!("the chart {} does not review changes", chart.id);
-        return Err(CliError::with_help(message, "omit --chart").into());
+        return Err(CliError::with_help(message, "omit --chart"));
     }
     let Some(found) = changes::branch(&cwd) else {
         let is_git_dir = |dir: &Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
@@ -397,13 +378,13 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
             false => ("in no git repository", "`taskie review` needs git: run `git init`"),
         };
         let message = format!("{} is {what}", cwd.display());
-        return Err(CliError::with_help(message, help).into());
+        return Err(CliError::with_help(message, help));
     };
     let (top, branch) = found?;
     if chart.scope.home.starts_with(IN_GIT) {
         let message =
             "the git directory of this work tree is not only yours, so nothing is kept there";
-        return Err(CliError::with_help(message, "clone the repository as your own user").into());
+        return Err(CliError::with_help(message, "clone the repository as your own user"));
     }
     let prefix = cwd.strip_prefix(&top).unwrap_or(Path::new(""));
     let mut paths = below(&top, prefix, paths)?;
@@ -418,7 +399,7 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, Refused> {
     let name = part::name_of(&branch, &paths);
     let found = find::of_session(&top, &chart.scope, Some(&name));
     let Some(instance) = found.instance else {
-        return Err(CliError::new(found.warnings.join(" ")).into());
+        return Err(CliError::new(found.warnings.join(" ")));
     };
     let place = Place::new(Arc::clone(chart), top, instance);
     part::limit(&place, &paths)

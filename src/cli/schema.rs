@@ -1,10 +1,8 @@
 //! `taskie schema`: prints the JSON Schemas that editors use.
 
-use std::process::ExitCode;
-
 use clap::ValueEnum;
 
-use super::output::say_json_text;
+use super::output::Output;
 use crate::chart::Chart;
 use crate::chart::schema;
 
@@ -23,14 +21,13 @@ enum What {
     Config,
 }
 
-/// Prints a schema.
-pub(crate) fn print(chart: &Chart, args: &Args) -> ExitCode {
+/// Returns a schema.
+pub(crate) fn of(chart: &Chart, args: &Args) -> Output {
     let schema = match args.what {
         What::Statechart => schema::statechart::for_editors(),
         What::State => schema::state::of(chart),
         What::Config => schema::state::of_config(chart),
     };
     // Values of our own making always have a JSON text.
-    say_json_text(&serde_json::to_string_pretty(&schema).unwrap_or_default());
-    ExitCode::SUCCESS
+    Output::json_text(serde_json::to_string_pretty(&schema).unwrap_or_default())
 }

@@ -1,23 +1,25 @@
 //! `taskie status`: shows the current phase, what it waits for, and what the next stop does. It only reads.
 
 use std::io::{IsTerminal as _, Read as _};
-use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use serde_json::{Value as Json, json};
+
 use super::error::CliError;
 use super::grammar::options::{About, Asking};
-use super::output::{say, say_json};
-use super::{list, place, stats};
+use super::output::{Output, tell};
+use super::place;
 use crate::chart::Chart;
 use crate::files::json;
 use crate::host::events::session_of;
-use crate::page;
-use crate::project::home;
-use crate::run::place::Place;
-use crate::store::driver;
+use crate::page::Page;
+use crate::project::find;
+use crate::store::Store;
+use crate::store::journal::{self, Line, ReviewLine};
 use crate::view::facts::Facts;
-use crate::view::{line, screen};
+use crate::view::figures::Totals;
+use crate::view::{line, list, screen};
 
 /// The most bytes of what a host says about the session.
 const MOST: u64 = 1024 * 1024;
@@ -39,54 +41,87 @@ pub(crate) struct Args {
     /// Sum up the reviews: verdicts, time and cost
     #[arg(long, group = "what")]
     cost: bool,
-    /// Show all reviews, not only the last ones
-    #[arg(long, group = "what")]
-    reviews: bool,
     /// Print one short line for a status line; the session can come as JSON on stdin
     #[arg(long, group = "what", conflicts_with = "json")]
     line: bool,
 }
 
-/// Prints the situation of the instance.
-pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
+/// Returns the situation of the instance.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let Asking { json, about } = &args.asking;
     if args.line {
-        return line(chart, about);
+        return Ok(line(chart, about));
     }
     if args.all {
-        return list::run(chart, *json);
+        return all(chart, *json);
     }
     if args.cost {
-        return stats::run(chart, about.instance.as_deref(), *json);
+        return cost(chart, about.name().map(String::as_str), *json);
     }
     let session = place::session(&about.of)?;
     let place = place::chosen(chart, about)?;
     let facts = Facts::gather(&place, session.as_deref());
-    if *json {
-        say_json(screen::json(&facts));
-        return Ok(ExitCode::SUCCESS);
-    }
-    // A reader that is gone is not an error.
-    page::print(screen::lines(&facts, args.reviews));
-    Ok(ExitCode::SUCCESS)
+    Ok(match json {
+        true => Output::json(screen::json(&facts)),
+        false => Output::of(screen::screen(&facts)),
+    })
 }
 
-/// Prints one line about the instance of the session that a host describes on stdin, or nothing.
-fn line(chart: &Arc<Chart>, about: &About) -> Result<ExitCode, CliError> {
+/// Returns a row for each instance.
+fn all(chart: &Arc<Chart>, is_json: bool) -> Result<Output, CliError> {
+    let root = place::root(chart)?;
+    let noun = chart.scope.noun.as_str();
+    let names = find::names(&root, &chart.scope);
+    let names = names.map_err(CliError::because(format!("the {noun}s cannot be listed")))?;
+    let places = names.iter().filter_map(|name| {
+        let place = place::existing(chart, &root, name);
+        place.map_err(|why| tell(&format!("taskie: {why}"))).ok()
+    });
+    let (rows, list): (Vec<Vec<String>>, Vec<Json>) = places.map(|place| list::row(&place)).unzip();
+    if is_json {
+        return Ok(Output::json(json!({ "list": list })));
+    }
+    if rows.is_empty() {
+        return Ok(Output::text(&format!("there is no {noun} yet")));
+    }
+    let head = [noun].into_iter().chain(list::HEAD).map(str::to_owned);
+    let rows: Vec<Vec<String>> = std::iter::once(head.collect()).chain(rows).collect();
+    let mut page = Page::default();
+    page.table(&rows, 4);
+    Ok(Output::of(page))
+}
+
+/// Returns what the reviews have cost; with a name, those of `only` this instance.
+fn cost(chart: &Arc<Chart>, only: Option<&str>, is_json: bool) -> Result<Output, CliError> {
+    let store = Store::of(&place::root(chart)?, &chart.scope.home);
+    let lines = journal::read_all(&store).into_iter();
+    let reviews = lines.filter_map(|line| match line {
+        Line::Review(review) => Some(review),
+        Line::Decision(_) | Line::Gate(_) => None,
+    });
+    let is_meant = |review: &ReviewLine| only.is_none_or(|only| review.run.instance == only);
+    let reviews: Vec<ReviewLine> = reviews.filter(is_meant).collect();
+    let totals = Totals::of(chart, &reviews);
+    Ok(match is_json {
+        true => Output::json(json!(totals)),
+        false => Output::of(totals.page()),
+    })
+}
+
+/// Returns one line about the instance of the session that a host describes on stdin, or nothing.
+fn line(chart: &Arc<Chart>, about: &About) -> Output {
     let host = json::parse(&described()).unwrap_or_default();
     if let Some(cwd) = host["cwd"].as_str() {
         // Else it is the directory in which the host has started this.
         let _ = std::env::set_current_dir(cwd);
     }
     let place = match session_of(&host).ok().flatten() {
-        Some(session) => of_session(chart, session),
+        Some(session) => place::of_claim(chart, session),
         None => place::chosen(chart, about).ok(),
     };
     // What a session has claimed may be gone.
-    if let Some(place) = place.filter(|place| place.dir().is_dir()) {
-        say(&line::line(&place));
-    }
-    Ok(ExitCode::SUCCESS)
+    let place = place.filter(|place| place.dir().is_dir());
+    place.map_or_else(Output::default, |place| Output::text(&line::line(&place)))
 }
 
 /// Returns what a host says about its session on stdin. What cannot be read, or has not come within [`PATIENCE`], names no
@@ -103,16 +138,4 @@ fn described() -> Vec<u8> {
         let _ = sender.send(text);
     });
     receiver.recv_timeout(PATIENCE).unwrap_or_default()
-}
-
-/// Returns the instance that a session drives or has of its own.
-fn of_session(chart: &Arc<Chart>, session: &str) -> Option<Place> {
-    let scope = &chart.scope;
-    let roots = home::roots(&place::cwd().ok()?);
-    if scope.is_per_session() {
-        let root = home::project_root(roots.first()?, &scope.home)?;
-        return place::existing(chart, &root, session).ok();
-    }
-    let claimed = driver::claimed(&roots, &scope.home, session).ok()??;
-    place::existing(chart, &claimed.root, &claimed.instance).ok()
 }

@@ -2,11 +2,10 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::error::CliError;
-use super::output::{is_reviewer, refuse_agents, say, tell};
+use super::output::{Output, of_reviewer, refuse_agents, say, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, Choice};
@@ -27,24 +26,22 @@ pub(crate) struct Args {
 }
 
 /// Asks the user about everything in the project that needs trust.
-pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError> {
-    if is_reviewer() {
-        return Ok(ExitCode::SUCCESS);
+pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
+    if let Some(nothing) = of_reviewer() {
+        return Ok(nothing);
     }
     let cwd = place::cwd()?;
     let home = CHARTS[0].home();
     let Some(root) = home::project_root(&cwd, home) else {
         let none = place::no_home(home, &cwd);
-        say(&format!("Nothing needs trust: {none}."));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Output::text(&format!("Nothing needs trust: {none}.")));
     };
     if args.revoke {
         let was = trust::forget(&root).map_err(CliError::new)?;
-        say(match was {
+        return Ok(Output::text(match was {
             true => "Nothing in this project is trusted anymore.",
             false => "Nothing in this project was trusted.",
-        });
-        return Ok(ExitCode::SUCCESS);
+        }));
     }
     let own = trust::chart_parts(&root).map_err(CliError::new)?;
     // The project's own chart has settings of its own.
@@ -56,17 +53,10 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError>
     let chart = own_chart.as_ref().unwrap_or(chart);
     let settings =
         settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
-    let bases = match own.is_empty() {
-        true => Vec::new(),
-        false => trust::bases(&root),
-    };
-    let asked = [(TrustedPart::Chart, own), (TrustedPart::Settings, settings.asked)];
-    if asked.iter().all(|(_, list)| list.is_empty()) {
-        say("This project contains nothing that needs trust.");
-        return Ok(ExitCode::SUCCESS);
+    let lists = [(TrustedPart::Chart, own), (TrustedPart::Settings, settings.asked)];
+    if lists.iter().all(|(_, list)| list.is_empty()) {
+        return Ok(Output::text("This project contains nothing that needs trust."));
     }
-    let mut lists = asked.to_vec();
-    lists.push((TrustedPart::Bases, bases));
     let is_trusted = |(subject, list): &(TrustedPart, Vec<Part>)| {
         list.is_empty() || trust::is_trusted(&root, *subject, list)
     };
@@ -74,20 +64,17 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<ExitCode, CliError>
     if !is_all_trusted {
         refuse_agents("agree", "taskie config trust")?;
     }
-    for part in asked.iter().flat_map(|(_, list)| list) {
+    for part in lists.iter().flat_map(|(_, list)| list) {
         show(part);
     }
     if is_all_trusted {
-        say("All of this is already trusted.");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Output::text("All of this is already trusted."));
     }
     if !args.yes && !agrees()? {
-        say("Nothing was changed.");
-        return Ok(ExitCode::FAILURE);
+        return Ok(Output::text("Nothing was changed.").well(false));
     }
     let file = trust::keep(&root, &lists).map_err(CliError::new)?;
-    say(&format!("Trusted on this machine ({}).", file.display()));
-    Ok(ExitCode::SUCCESS)
+    Ok(Output::text(&format!("Trusted on this machine ({}).", file.display())))
 }
 
 /// Prints a part with its name, with invisible and harmful characters escaped.
@@ -118,7 +105,7 @@ fn eprint_question() {
 }
 
 /// Commands that are about this machine and decide nothing.
-const HARMLESS: [&str; 5] = ["completions", "config", "demo", "doctor", "schema"];
+const HARMLESS: [&str; 4] = ["config", "demo", "doctor", "schema"];
 
 /// Returns the project's own chart if the user trusts it. Says so if it is ignored. If it has changed, a `command` that
 /// needs a chart is refused.

@@ -1,20 +1,20 @@
 //! `taskie validate`: runs the chart's checks by hand. It only reads.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
 
 use super::error::CliError;
 use super::grammar::options::Asking;
-use super::output::{exit, say, say_json};
+use super::output::Output;
 use super::place;
 use crate::chart::Chart;
+use crate::page::Page;
 use crate::project::state_file::{self, Reading};
 use crate::text::full_stop;
 
-/// Prints one line per finding.
-pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<ExitCode, CliError> {
+/// Returns one line per finding.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<Output, CliError> {
     let place = place::chosen(chart, &args.about)?;
     let snapshot = place.snapshot();
     let view = snapshot.view();
@@ -44,25 +44,20 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<ExitCode, CliErro
             warnings.push(warning);
         }
     }
-    let code = exit(findings.is_empty() && !is_unusable);
+    let is_well = findings.is_empty() && !is_unusable;
     if args.json {
-        let mut object = Map::new();
-        object.insert(chart.scope.noun.clone(), json!(place.instance.name));
-        object.insert("directory".to_owned(), json!(place.instance.dir));
         let findings = findings.iter().map(|(check, text)| json!({ "check": check, "text": text }));
-        object.insert("findings".to_owned(), findings.collect());
-        object.insert("warnings".to_owned(), json!(warnings));
-        say_json(Json::Object(object));
-        return Ok(code);
+        let output = json!({
+            chart.scope.noun.as_str(): place.instance.name, "directory": place.instance.dir,
+            "findings": findings.collect::<Vec<_>>(), "warnings": warnings,
+        });
+        return Ok(Output::json(output).well(is_well));
     }
-    for (_, text) in &findings {
-        say(text);
+    let mut page = Page::default();
+    findings.iter().for_each(|(_, text)| page.say(text));
+    warnings.iter().for_each(|warning| page.say(&format!("warning: {warning}")));
+    if is_well {
+        page.say(&format!("{} {}: no findings", chart.scope.noun, place.instance.name));
     }
-    for warning in &warnings {
-        say(&format!("warning: {warning}"));
-    }
-    if findings.is_empty() && !is_unusable {
-        say(&format!("{} {}: no findings", chart.scope.noun, place.instance.name));
-    }
-    Ok(code)
+    Ok(Output::of(page).well(is_well))
 }

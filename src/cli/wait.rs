@@ -12,16 +12,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::error::CliError;
-use super::output::say;
+use super::output::Output;
 use crate::clock;
 use crate::hook;
 use crate::host::reply::cut;
-use crate::host::vendors::PASS;
+use crate::page::Page;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::facts::Said;
-use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::waiting::{WaitedAnswer, Waiting};
 
@@ -30,6 +29,9 @@ pub(super) const COMMAND: &str = "review";
 
 /// The exit code that says: not yet.
 const NOT_YET: u8 = 4;
+
+/// The exit code that says: there is no verdict.
+const FAILED: u8 = 3;
 
 /// How often a process looks whether something has happened.
 const LOOK: Duration = Duration::from_millis(200);
@@ -44,7 +46,7 @@ const KEEPER: &str = "keeper";
 const STOP: &str = "stop";
 
 /// Does what another process has started this one for. `place` is what is reviewed.
-pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<u8, CliError> {
+pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<Output, CliError> {
     match session {
         Some(session) if role == STOP => Ok(stop(place, session)),
         _ => keep(place, session),
@@ -53,14 +55,15 @@ pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<u8
 
 /// Waits at most `seconds` for the review of what is at `place`, and starts it if nobody has. With a session, it is what a stop
 /// of that session would have reviewed.
-pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result<u8, CliError> {
+pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result<Output, CliError> {
     let (store, name) = (&place.store, place.instance.name.as_str());
     let waiting = Waiting::of(store, name);
     let failed = || CliError::because("nobody can wait for the review");
     let until = Instant::now() + Duration::from_secs(seconds);
-    let known = waiting.begin(under_way::seen(place)).map_err(failed())?;
+    let began = clock::since_1970();
+    let seen = under_way::seen(place);
     let mut keeper: Option<Child> = None;
-    let mut anothers = None;
+    let mut is_anothers = false;
     loop {
         waiting.wait().map_err(failed())?;
         let is_starting = match &mut keeper {
@@ -69,39 +72,44 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         };
         // In this order: it leaves the answer, and then it ends.
         let is_kept = is_starting || waiting.is_kept();
-        if let Some(answer) = waiting.answer(known).map_err(failed())? {
+        if let Some(mut answer) = waiting.answer(began, seen).filter(|_| !is_kept) {
+            answer.is_given = true;
+            // After a failure, the next call tries again.
+            let left = Some(answer.clone()).filter(|answer| answer.code != FAILED);
+            waiting.leave(left).map_err(failed())?;
             return Ok(give(place, &answer));
         }
         if !is_kept {
-            match (ReviewLock::is_held(store, name, &place.dir()), anothers) {
-                (true, Some(_)) => {}
-                (true, None) => anothers = Some(place.journal().read().len()),
-                (false, Some(before)) => return Ok(of_another(place, before)),
-                (false, None) if keeper.is_some() => {
+            match (ReviewLock::is_held(store, name, &place.dir()), is_anothers) {
+                (true, _) => is_anothers = true,
+                (false, true) => {
+                    let text = "The review that was running has ended: run the same command again.";
+                    return Ok(Output::text(text).with_code(NOT_YET));
+                }
+                (false, false) if keeper.is_some() => {
                     let message = "the review has ended without an answer";
                     return Err(CliError::with_help(message, "run the command again"));
                 }
-                (false, None) => {
+                (false, false) => {
                     keeper = Some(start(KEEPER, session, Stdio::null).map_err(failed())?);
                 }
             }
         }
         if Instant::now() >= until {
-            if let Some(answer) = waiting.end_early(known).map_err(failed())? {
-                return Ok(give(place, &answer));
-            }
-            let running = under_way::running(place);
-            running.iter().for_each(|text| say(text));
-            say("It is not over yet. Run the same command again, and change nothing until then.");
-            return Ok(NOT_YET);
+            let running = under_way::running(place).into_iter();
+            let again =
+                "It is not over yet. Run the same command again, and change nothing until then.";
+            let lines: Vec<String> = running.chain([again.to_owned()]).collect();
+            return Ok(Output::text(&lines.join("\n")).with_code(NOT_YET));
         }
         sleep(LOOK);
     }
 }
 
-/// Gives the answer, and says so if it is not about what is there now.
-fn give(place: &Place, answer: &WaitedAnswer) -> u8 {
-    say(answer.text.trim_end());
+/// Returns the answer, and says so if it is not about what is there now.
+fn give(place: &Place, answer: &WaitedAnswer) -> Output {
+    let mut page = Page::default();
+    page.say(answer.text.trim_end());
     let snapshot = place.snapshot();
     let owed = place.journal().facts().left.owed;
     if let (Some(text), Some(owed)) = (snapshot.state.text(), owed)
@@ -109,68 +117,18 @@ fn give(place: &Place, answer: &WaitedAnswer) -> u8 {
     {
         place.journal().say(Said { owed: Some(owed.at), ..Said::default() });
     }
-    match (answer.is_of_other(under_way::seen(place)), answer.code) {
+    let code = match (answer.is_of_other(under_way::seen(place)), answer.code) {
         (false, code) => code,
         (true, 0) => {
-            say("Something has changed since that review: run the same command again.");
+            page.say("Something has changed since that review: run the same command again.");
             NOT_YET
         }
         (true, code) => {
-            say("Something has changed since that review.");
+            page.say("Something has changed since that review.");
             code
         }
-    }
-}
-
-/// Says how a review has ended that a stop or another command has started. The journal had `before` lines then.
-fn of_another(place: &Place, before: usize) -> u8 {
-    let lines = place.journal().read();
-    let new = lines.get(before..).unwrap_or_default().iter().rev();
-    let review = new.clone().find_map(|line| match line {
-        Line::Review(review) => Some(&review.run),
-        Line::Decision(_) | Line::Gate(_) => None,
-    });
-    let gate = { new }.find_map(|line| match line {
-        Line::Gate(gate) => Some((&gate.command, gate.error.as_ref()?)),
-        Line::Decision(_) | Line::Review(_) => None,
-    });
-    let Some(run) = review else {
-        let Some((gate, error)) = gate else {
-            say("The review that was running has ended without a verdict.");
-            return 3;
-        };
-        say(&format!("The gate `{gate}` {error}, so no reviewer has read it."));
-        return 1;
     };
-    let name = format!("The {} {} that was running", run.cycle, run.n);
-    let Some(verdict) = &run.verdict else {
-        let why = run.failure().unwrap_or("no verdict");
-        say(&format!("{name} has failed: {why}."));
-        return 3;
-    };
-    let file = place.instance.dir.join(&run.file);
-    let file = file.display();
-    say(&format!("{name} has ended: {verdict}. It is in {file}."));
-    let found = run.found.named(&run.file);
-    found.for_each(|(id, finding)| say(&format!("- {}", finding.in_words(&id))));
-    let snapshot = place.snapshot();
-    let view = snapshot.view();
-    let is_due = view.running().map(|cycle| view.standing(cycle).is_due);
-    let is_outdated = run.seen.is_some() && run.seen != under_way::files_seen(place);
-    // A plan can ask for an answer to a clean review, too.
-    let is_best = verdict == PASS && run.found.findings.is_empty();
-    match is_due {
-        Some(false) if !is_best => 1,
-        None if !is_outdated => 0,
-        None => {
-            say("Something has changed since that review began: run the same command again.");
-            NOT_YET
-        }
-        Some(_) => {
-            say("That is not the end of it: run the same command again.");
-            NOT_YET
-        }
-    }
+    Output::of(page).with_code(code)
 }
 
 /// Starts a process that does the same for the same session, apart from this one.
@@ -188,15 +146,15 @@ fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::
 }
 
 /// Keeps the review running as long as somebody waits for it.
-fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
+fn keep(place: &Place, session: Option<&str>) -> Result<Output, CliError> {
     let failed = || CliError::because("the review cannot be kept running");
     let began = clock::since_1970();
     let waiting = Waiting::of(&place.store, &place.instance.name);
     let Some(_lock) = waiting.keep().map_err(failed())? else {
-        return Ok(0);
+        return Ok(Output::default());
     };
-    if waiting.has_ended_since(began) {
-        return Ok(0);
+    if waiting.answer(began, None).is_some_and(|answer| answer.at >= began) {
+        return Ok(Output::default());
     }
     let mut printed = tempfile::tempfile().map_err(failed())?;
     let output = || printed.try_clone().map_or_else(|_| Stdio::null(), Stdio::from);
@@ -210,13 +168,13 @@ fn keep(place: &Place, session: Option<&str>) -> Result<u8, CliError> {
             let _ = review.wait();
             under_way::record_killed(place, "nobody waited for it anymore");
             waiting.leave(None).map_err(failed())?;
-            return Ok(0);
+            return Ok(Output::default());
         }
         sleep(LOOK);
     };
     let answer = answer(place, status, &mut printed);
     waiting.leave(Some(answer)).map_err(failed())?;
-    Ok(0)
+    Ok(Output::default())
 }
 
 fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> WaitedAnswer {
@@ -231,37 +189,39 @@ fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> WaitedAnswer
         );
     }
     WaitedAnswer {
+        at: clock::since_1970(),
         // Without its text, it is no answer.
-        code: read.ok().and(code).unwrap_or(3),
+        code: read.ok().and(code).unwrap_or(FAILED),
         text: String::from_utf8_lossy(&text).into_owned(),
         seen: under_way::seen(place),
+        is_given: false,
     }
 }
 
 /// Answers a stop of a session, without the limits of its host.
-fn stop(place: &Place, session: &str) -> u8 {
+fn stop(place: &Place, session: &str) -> Output {
     let was_due = place.is_in_cycle();
     let Some(reply) = hook::stand_in(session) else {
-        say("The review was ended.");
-        return 3;
+        return Output::text("The review was ended.").with_code(3);
     };
     let messages = reply.message();
     let reason = reply.reason();
+    let mut page = Page::default();
     if reason.is_some() {
-        say("Where this asks you to end your turn, run the same command again instead.\n");
+        page.say("Where this asks you to end your turn, run the same command again instead.\n");
     }
     let texts = messages.iter().chain(&reason);
     let text: Vec<&str> = texts.map(String::as_str).collect();
     match text.is_empty() {
-        true => say("There is nothing to review: you can end your turn."),
-        false => say(&cut(&text.join("\n\n"))),
+        true => page.say("There is nothing to review: you can end your turn."),
+        false => page.say(&cut(&text.join("\n\n"))),
     }
     let is_open = || was_due && (reply.is_unfinished || place.is_in_cycle());
-    match () {
+    Output::of(page).with_code(match () {
         () if reply.blocks() => 1,
         // A change that has not begun yet waits for nothing.
         () if !reply.has_failed() && (text.is_empty() || !is_open()) => 0,
         () if asked::is_agents(place, session) => 1,
         () => 3,
-    }
+    })
 }

@@ -1,21 +1,16 @@
 //! `taskie chart draw`: a chart as a picture.
 //!
-//! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. [`mermaid`] writes them. All of
-//! it is pure.
+//! [`picture`] turns a chart into nodes and edges. [`mermaid`] writes them. All of it is pure.
 
 pub(crate) mod picture;
 
-use picture::{Kind, Mark, Picture};
-
-/// The line around what an instance has passed.
-const TAKEN: &str = "stroke:#bc4c00,stroke-width:";
+use picture::{Kind, Picture};
 
 /// Returns a flowchart for Mermaid, which code hosts and many editors draw.
 pub(crate) fn mermaid(picture: &Picture) -> String {
     // Front matter is YAML, in which a JSON string is valid.
     let title = serde_json::json!(picture.title);
     let mut lines = vec![format!("---\ntitle: {title}\n---\nflowchart TD")];
-    let mut links = 0;
     for (number, node) in picture.nodes.iter().enumerate() {
         let (open, close) = match node.kind {
             Kind::Phase => ("(", ")"),
@@ -27,24 +22,14 @@ pub(crate) fn mermaid(picture: &Picture) -> String {
         lines.push(format!("    n{number}{open}\"{text}\"{close}"));
         if node.is_initial {
             lines.push(format!("    start(( )) --> n{number}"));
-            links += 1;
         }
     }
-    let mut taken = Vec::new();
-    for (edge, number) in picture.edges.iter().zip(links..) {
+    for edge in &picture.edges {
         let label = match edge.label.as_str() {
             "" => String::new(),
             label => format!("|\"{}\"|", in_label(label)),
         };
         lines.push(format!("    n{} -->{label} n{}", edge.from, edge.to));
-        taken.extend(edge.is_taken.then(|| number.to_string()));
-    }
-    for (mark, width) in [(Mark::Visited, 2), (Mark::Current, 4)] {
-        let nodes = picture.nodes.iter().enumerate().filter(|(_, node)| node.mark == mark);
-        lines.extend(nodes.map(|(number, _)| format!("    style n{number} {TAKEN}{width}px")));
-    }
-    if !taken.is_empty() {
-        lines.push(format!("    linkStyle {} {TAKEN}3px", taken.join(",")));
     }
     lines.join("\n")
 }

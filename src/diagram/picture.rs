@@ -1,4 +1,4 @@
-//! The content of every picture of a chart: its phases and cycles, the transitions between them, and the path taken.
+//! The content of every picture of a chart: its phases and cycles, and the transitions between them.
 
 use crate::chart::model::{PhaseType, Rule};
 use crate::chart::{Chart, Cycle};
@@ -32,7 +32,6 @@ pub(crate) struct Node {
     pub(crate) is_initial: bool,
     /// More about it, in short lines.
     pub(crate) notes: Vec<String>,
-    pub(crate) mark: Mark,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +41,6 @@ pub(crate) enum Kind {
     Cycle,
 }
 
-/// Where an instance was, and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mark {
-    None,
-    Visited,
-    Current,
-}
-
 /// A transition from one node to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edge {
@@ -57,11 +48,10 @@ pub(crate) struct Edge {
     pub(crate) to: usize,
     /// When it happens, in a few words; empty if it is the only one.
     pub(crate) label: String,
-    pub(crate) is_taken: bool,
 }
 
 impl Picture {
-    /// Returns the picture of `chart`, with nothing marked.
+    /// Returns the picture of `chart`.
     pub(crate) fn of(chart: &Chart) -> Self {
         let mut picture = Self {
             title: shown(&chart.id).into_owned(),
@@ -136,7 +126,6 @@ impl Picture {
                 },
                 is_initial: **name == chart.initial,
                 notes: phase.guard.iter().map(condition).collect(),
-                mark: Mark::None,
             });
             // A cycle follows the last of the phases that start it, or else the cycle that leads to it.
             let later = &phases[index + 1..];
@@ -176,7 +165,6 @@ impl Picture {
                 format!("at most {}", brief(&cycle.limit)),
                 format!("answered in {}", brief(&cycle.post)),
             ],
-            mark: Mark::None,
         });
         for advance in &cycle.advance {
             let is_armed = |cycle: &Cycle| {
@@ -195,35 +183,12 @@ impl Picture {
             return;
         };
         match from.map(|from| self.shows.get(from).copied()) {
-            Some(Some(from)) => self.edges.push(Edge { from, to, label, is_taken: false }),
+            Some(Some(from)) => self.edges.push(Edge { from, to, label }),
             Some(None) => {}
             None => {
                 let node = &mut self.nodes[to];
                 let note = format!("{ANYWHERE}: {label}");
                 node.notes.push(note.trim_end_matches([':', ' ']).to_owned());
-            }
-        }
-    }
-
-    /// Marks a path of phases, the last of which is the current one. A step that the chart leaves to the agent or the user
-    /// gets an edge of its own.
-    pub(crate) fn follow(&mut self, path: &[String]) {
-        let shows = |phase: &String| self.shows.get(phase).copied();
-        let nodes: Vec<usize> = path.iter().filter_map(shows).collect();
-        for node in &nodes {
-            self.nodes[*node].mark = Mark::Visited;
-        }
-        if let Some(last) = nodes.last() {
-            self.nodes[*last].mark = Mark::Current;
-        }
-        for step in nodes.windows(2).filter(|step| step[0] != step[1]) {
-            let (from, to) = (step[0], step[1]);
-            let mut known = self.edges.iter_mut();
-            match known.find(|edge| (edge.from, edge.to) == (from, to)) {
-                Some(edge) => edge.is_taken = true,
-                None => {
-                    self.edges.push(Edge { from, to, label: "by hand".to_owned(), is_taken: true })
-                }
             }
         }
     }

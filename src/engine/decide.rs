@@ -49,7 +49,7 @@ pub fn decide(
 }
 
 /// Returns the same step and the rules that were tried, also if the decision asks for a run.
-pub fn explain(
+fn explain(
     chart: &Arc<Chart>,
     world: &Arc<dyn World>,
     event: &Event,

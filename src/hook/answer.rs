@@ -28,7 +28,7 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{change, part};
 use crate::store::driver;
-use crate::store::facts::Said;
+use crate::store::facts::{Done, Said};
 use crate::store::once::PROGRAM;
 use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
@@ -51,7 +51,6 @@ pub(super) enum Unanswered {
 /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
 /// its states. Nothing is started.
 fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
-    let (store, name) = (&place.store, &place.instance.name);
     let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
     let Some(session) = event.session.as_deref() else {
         return Vec::new();
@@ -69,12 +68,13 @@ fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -
     let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
         return Vec::new();
     };
-    if driver::has_reported(store, name, session, state) {
+    let journal = Arc::clone(place.journal());
+    let (said, done) = (format!("unclaimed {session}"), Done::new(state, None));
+    if journal.facts().done(&said, state).is_some() {
         return Vec::new();
     }
-    let (store, name, session) = (store.clone(), name.clone(), session.to_owned());
-    let state = state.to_vec();
-    due.once(move || driver::report(&store, &name, &session, &state));
+    // If this cannot be recorded, it is said again.
+    due.once(move || drop(journal.note_done(&said, Some(done))));
     messages
 }
 

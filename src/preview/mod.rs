@@ -1,18 +1,15 @@
-//! Previews the next stop with the same `decide` as the hook, or one template. Nothing here writes, locks or starts a process.
+//! Previews a template. Nothing here writes, locks or starts a process.
 
 use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::diagnostic::excerpt::Excerpt;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::engine::decide::decide;
-use crate::engine::decision::{Ended, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::expr::source::Text;
-use crate::run::place::Place;
 
 /// Why there is no preview.
 #[derive(Debug)]
@@ -23,35 +20,13 @@ pub(crate) struct RenderError {
     pub(crate) excerpt: Option<Box<Excerpt>>,
 }
 
-/// What a preview is based on.
-#[derive(Debug)]
-pub(crate) struct Scene<'a> {
-    pub(crate) chart: &'a Arc<Chart>,
-    pub(crate) world: Arc<dyn World>,
-    /// A stop of the agent.
-    pub(crate) event: Event,
-}
-
-/// Returns what the hook would do at `place`.
-pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Step, RenderError> {
-    let chart = scene.chart;
-    let decided = |ended| {
-        let step = decide(chart, &scene.world, &scene.event, ended);
-        step.map_err(|fault| error(chart, &fault))
-    };
-    let invocation = match decided(None)? {
-        done @ Step::Done(_) => return Ok(done),
-        Step::Invoke(invocation) => invocation,
-    };
-    match place.obstacle(&scene.world, &scene.event, &invocation) {
-        Some(why) => decided(Some(Ended::new(*invocation, Outcome::Failed(why)))),
-        None => Ok(Step::Invoke(invocation)),
-    }
-}
-
 /// Returns the template `name`, filled in from the state. If the user has replaced a prompt, it is the user's text.
-pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderError> {
-    let chart = scene.chart;
+pub(crate) fn template(
+    chart: &Arc<Chart>,
+    world: &Arc<dyn World>,
+    event: &Event,
+    name: &str,
+) -> Result<String, RenderError> {
     let is_known = |name: &str| matches!(chart.templates.get(name), Ok(Some(_)));
     let full = format!("{name}.md");
     let name = if is_known(&full) { &full } else { name };
@@ -62,7 +37,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
         let message = format!("unknown template `{}`", name.escape_debug());
         return Err(RenderError { message, help: Some(help), excerpt: None });
     }
-    let names = Names::new(chart, &scene.world, &scene.event);
+    let names = Names::new(chart, world, event);
     names.set_preview();
     let rendered = match chart.prompt_of(name) {
         Some(prompt) => {
@@ -77,7 +52,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
 }
 
 /// Returns the error for a failed expression or template, with its place there.
-fn error(chart: &Chart, fault: &Fault) -> RenderError {
+pub(crate) fn error(chart: &Chart, fault: &Fault) -> RenderError {
     let excerpt = match fault {
         Fault::Expression { error, .. } if error.line.is_some() => {
             let template = chart.templates.get(&error.source).ok().flatten();

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::engine::decide::explain;
-use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step, Tried};
+use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
@@ -334,12 +333,6 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
     let snapshot = coming::at_stop(place, place.snapshot(), event);
     let step = snapshot.decide(event, None)?;
     Ok((step, snapshot))
-}
-
-/// Returns the same, with the rules that would be tried. Nothing is run, locked or written.
-pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
-    let snapshot = coming::at_stop(place, place.snapshot(), event);
-    Ok(explain(&place.chart, &snapshot.as_world(), event, None)?)
 }
 
 /// Does the same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.

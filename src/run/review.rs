@@ -7,11 +7,12 @@ use serde_json::Value as Json;
 
 use crate::diagnostic::quote::quoted;
 use crate::disk;
-use crate::engine::decision::{Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
+use crate::engine::spent::PastReview;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
 use crate::project::git::{self, Git};
-use crate::project::state_file;
+use crate::project::{seen, state_file};
 use crate::run::attempt::{Again, Attempt, Due};
 use crate::run::meanwhile::ChangedFiles;
 use crate::run::noticed::Noticed;
@@ -95,8 +96,19 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
-    let state = snapshot.state.text().unwrap_or_default();
     let journal = place.journal();
+    let undecided = journal.undecided();
+    if let Some(paid) = undecided.filter(|paid| is_about_now(place, &paid.run, &invocation)) {
+        let (by, run) = (paid.by, paid.run);
+        let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
+        let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
+        let ended = Ended { effort, ..Ended::new(invocation, outcome) };
+        let (changed, again) = (None, None);
+        let before = snapshot;
+        let unwritten = Unwritten { ended, revision, before, changed, again, lock: running };
+        return Ok(Reviewed::Ran(Box::new(unwritten)));
+    }
+    let state = snapshot.state.text().unwrap_or_default();
     let goes_on = event.fields["stop_hook_active"] == true;
     let was_sent_back = goes_on && SEND_BACK.is_for(journal, state);
     if let Some(performed) = sent_back(event, &invocation, was_sent_back) {
@@ -151,6 +163,13 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         again,
         lock: running,
     })))
+}
+
+/// Returns whether a review is the one that is due, and nothing has changed since.
+fn is_about_now(place: &Place, run: &PastReview, due: &Invocation) -> bool {
+    let tree = (&*place.root, place.trees());
+    let seen = || seen::seen(&place.chart, tree, &place.dir(), &due.subject).all;
+    (&run.cycle, run.n) == (&due.cycle, due.n) && run.seen == seen()
 }
 
 /// The number of seconds that an agent's shell waits for a command on any host.

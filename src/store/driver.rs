@@ -2,8 +2,8 @@
 //!
 //! This is a fact about this machine, not about the repository, so it is never in `state.json`. The journal of an instance says
 //! which sessions have claimed it, and a record of each session which instance that has claimed last. They disagree if
-//! another session has claimed the instance since, which is reported to the old one once. More records say what a session has
-//! reported about an instance without a driver, and how the hook is called.
+//! another session has claimed the instance since, which is reported to the old one once. Another record says how the hook is
+//! called.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,13 +18,9 @@ use super::journal::Journal;
 use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
-use crate::hash;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
-
-/// The kind of record that says which instance without a driver a session has reported to its user.
-const REPORTED: &str = "reported";
 
 /// The kind of record that says that a settings file calls the hook for an instance, and no plugin does.
 const BARE: &str = "bare";
@@ -154,19 +150,6 @@ fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
         say(store, instance, session, false)?;
     }
     Ok(())
-}
-
-/// Returns whether `session` has reported that nobody drives an instance in this state.
-pub(crate) fn has_reported(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
-    let reported: Option<(String, u64)> = record::read(store, session, REPORTED);
-    reported == Some((instance.to_owned(), hash::number(state)))
-}
-
-/// Records that `session` has reported that nobody drives an instance in this state.
-pub(crate) fn report(store: &Store, instance: &str, session: &str, state: &[u8]) {
-    sweep(store, REPORTED);
-    // If this cannot be recorded, it is said again.
-    let _ = record::write(store, session, REPORTED, (instance, hash::number(state)));
 }
 
 /// Removes the records of sessions that ended long ago.

@@ -183,16 +183,26 @@ pub(super) type All = IndexMap<String, Facts>;
 
 /// Returns what follows from these lines, after `all`.
 pub(super) fn fold<'l>(all: All, lines: impl Iterator<Item = &'l str>) -> All {
-    lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok()).fold(all, |mut all, entry| {
+    let entries = lines.filter_map(|line| Some((line, serde_json::from_str::<Entry>(line).ok()?)));
+    entries.fold(all, |mut all, (line, entry)| {
         match entry.fact {
             Fact::Facts { of, .. } if all.is_empty() => return of,
             Fact::Facts { .. } | Fact::Other => return all,
             _ => {}
         }
         let facts = all.entry(entry.instance.clone()).or_default();
+        if let Fact::Decision { .. } = entry.fact {
+            facts.last = number(line);
+        }
         *facts = std::mem::take(facts).after(entry);
         all
     })
+}
+
+/// Returns a number for what the line of a decision says beside the time.
+pub(super) fn number(line: &str) -> u64 {
+    const DATED: usize = r#"{"line":"decision","at":"2026-01-31T12:00:00.000Z","#.len();
+    hash::number(line.get(DATED..).unwrap_or(line))
 }
 
 /// What is known of an instance.
@@ -207,11 +217,13 @@ pub(crate) struct Facts {
     pub(crate) noted: Option<String>,
     /// What runs, or ran until it was killed.
     pub(crate) running: Option<Running>,
-    done: IndexMap<String, Done>,
+    pub(super) done: IndexMap<String, Done>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// How many phases were entered and commands run.
     pub(crate) revision: u64,
+    /// What the last decision was, as a number.
+    pub(super) last: u64,
 }
 
 impl Facts {

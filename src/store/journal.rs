@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use super::facts::{Done, ENTER, Entry, Fact, Facts, Left, RUN, Said};
 use super::lines::{Folded, Version};
-use super::{Store, lines, record};
+use super::{Store, facts, lines, record};
 use crate::chart::Chart;
 use crate::clock;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
@@ -217,8 +217,13 @@ impl Journal {
         known.1.all.get(&self.instance).cloned().unwrap_or_default()
     }
 
-    /// Adds a line.
+    /// Adds a line, unless it is about a decision that has done nothing and is the same as the last one.
     pub(crate) fn add(&self, line: &Line) -> io::Result<()> {
+        if let Line::Decision(DecisionLine { wrote: None, review: None, .. }) = line
+            && self.facts().last == facts::number(&serde_json::to_string(line)?)
+        {
+            return Ok(());
+        }
         self.append(line, false)
     }
 
@@ -288,6 +293,16 @@ impl Journal {
             Line::Decision(_) | Line::Gate(_) => None,
         });
         reviews.collect()
+    }
+
+    /// Returns the review that has ended with a verdict about which nothing is decided: the process that ran it was killed.
+    pub(crate) fn undecided(&self) -> Option<ReviewLine> {
+        let last = self.read().into_iter().rev().find_map(|line| match line {
+            Line::Review(review) => Some(Some(review)),
+            Line::Decision(DecisionLine { review: Some(_), .. }) => Some(None),
+            Line::Decision(_) | Line::Gate(_) => None,
+        });
+        last.flatten().filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
     }
 
     /// Returns the commit that was checked out when the last review of code began that passed and ended its cycle; without one,

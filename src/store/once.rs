@@ -13,6 +13,10 @@ pub(crate) struct Once(&'static str);
 pub(crate) const CALL: Once = Once("called");
 /// A stop has waited for a program in the background, whatever the state.
 pub(crate) const PROGRAM: Once = Once("program");
+/// The agent of the last stop still has something going on.
+pub(crate) const BUSY: Once = Once("busy");
+/// A change has begun, with these rules of git.
+pub(crate) const RULES: Once = Once("rules");
 /// The agent is sent back to run the review that is due.
 pub(crate) const SEND_BACK: Once = Once("sent-back");
 
@@ -27,9 +31,16 @@ impl Once {
         journal.facts().done(self.0, state)?.why.clone()
     }
 
+    /// Returns whether it was done for any state.
+    pub(crate) fn is_known(&self, journal: &Journal) -> bool {
+        journal.facts().done.contains_key(self.0)
+    }
+
     /// Forgets that it was done, so that it can be done again.
     pub(crate) fn forget(&self, journal: &Journal) {
-        let _ = journal.note_done(self.0, None);
+        if self.is_known(journal) {
+            let _ = journal.note_done(self.0, None);
+        }
     }
 
     /// Records that it is done for it.

@@ -1,97 +1,20 @@
-//! Figures about reviews and gates: verdicts, time and cost.
+//! Figures about reviews: verdicts, time and cost.
 
-use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::chart::Chart;
-use crate::clock;
-use crate::engine::inspect;
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::events::is_stop;
 use crate::host::vendors::{PASS, VERDICTS};
-use crate::page::{self, counted, span, usd};
-use crate::run::asked::RULES;
-use crate::store::journal::{GateLine, Line, ReviewLine};
+use crate::page::{self, PLAIN, Page, STRONG, counted, span, usd};
+use crate::store::journal::ReviewLine;
 use crate::text::shown;
 
-/// The totals of the gates.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Gates {
-    pub(crate) runs: usize,
-    failed: usize,
-    seconds: u64,
-}
-
-impl Gates {
-    pub(crate) fn add(&mut self, gate: &GateLine) {
-        self.runs += 1;
-        self.failed += usize::from(gate.error.is_some());
-        self.seconds = self.seconds.saturating_add(gate.seconds);
-    }
-
-    pub(crate) fn sentence(&self) -> String {
-        let took = span(Duration::from_secs(self.seconds));
-        format!("{} in {took}, {} failed", counted(self.runs, "gate"), self.failed)
-    }
-}
-
-/// How long the agents waited for their users.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Waited {
-    /// How many stops called the user.
-    pub(crate) calls: usize,
-    /// How long it took until something happened after each of them.
-    seconds: u64,
-    /// Since when an agent has been waiting, by instance, and whether its session is known.
-    #[serde(skip)]
-    since: HashMap<String, (Duration, bool)>,
-}
-
-impl Waited {
-    /// Adds the next line of the journal.
-    pub(crate) fn add(&mut self, line: &Line) {
-        let (Line::Decision(decided), Some(at)) = (line, clock::time(line.at())) else {
-            return;
-        };
-        let is_known = decided.session.is_some();
-        // Without the session, the user has a look at what comes next.
-        let is_look = decided.event == RULES && !is_known;
-        let waits_in_session = matches!(self.since.get(&decided.instance), Some((_, true)));
-        if decided.event == "SessionEnd" || is_look && waits_in_session {
-            return;
-        }
-        if let Some((since, _)) = self.since.remove(&decided.instance) {
-            let took = at.saturating_sub(since).as_secs();
-            self.seconds = self.seconds.saturating_add(took);
-        }
-        if decided.call.is_some() && is_stop(&decided.event) {
-            self.calls += 1;
-            self.since.insert(decided.instance.clone(), (at, is_known));
-        }
-    }
-
-    /// Says it, beside what the `reviews` and the `gates` took.
-    pub(crate) fn sentence(&self, reviews: &Figures, gates: &Gates) -> String {
-        let seconds = |seconds| span(Duration::from_secs(seconds));
-        let calls = counted(self.calls, "call");
-        let for_you = match self.since.len() {
-            0 => format!("{} for you ({calls})", seconds(self.seconds)),
-            all if all == self.calls => format!("still waits for you ({calls})"),
-            some => format!("{} for you ({calls}, {some} not answered yet)", seconds(self.seconds)),
-        };
-        format!(
-            "The agent waited {} for reviews and gates, and {for_you}",
-            seconds(reviews.seconds.saturating_add(gates.seconds))
-        )
-    }
-}
-
 /// The totals of all reviews, of each cycle and of each reviewer.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Totals {
     pub(crate) all: Figures,
     pub(crate) cycles: IndexMap<String, Figures>,
@@ -106,6 +29,21 @@ impl Totals {
             cycles: groups(chart, reviews, |review| review.run.cycle.clone()),
             reviewers: groups(chart, reviews, by),
         }
+    }
+
+    /// Returns the page about them.
+    pub(crate) fn page(&self) -> Page {
+        let mut page = Page::default();
+        if self.all.reviews == 0 {
+            page.text(PLAIN, "no review is recorded");
+            return page;
+        }
+        page.text(STRONG, &self.all.sentence());
+        for (title, groups) in [("cycle", &self.cycles), ("reviewer", &self.reviewers)] {
+            page.blank();
+            page.table(&rows(title, groups), 1);
+        }
+        page
     }
 }
 
@@ -218,7 +156,7 @@ impl Serialize for Figures {
 }
 
 /// Returns whether a reviewer was started for the run, which could have taken money or time.
-pub(crate) fn counts(run: &PastReview) -> bool {
+fn counts(run: &PastReview) -> bool {
     !run.not_started
 }
 
@@ -236,35 +174,8 @@ fn groups(
     groups
 }
 
-/// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
-pub(crate) fn rounds(chart: &Chart, reviews: &[ReviewLine]) -> IndexMap<String, Vec<u64>> {
-    let runs = || reviews.iter().map(|review| &review.run);
-    let names: BTreeSet<&str> = runs().map(|run| run.file.as_str()).collect();
-    let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())
-        .into_iter()
-        .map(|file| (file.name, file.files))
-        .collect();
-    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::default();
-    let mut clean: Vec<(&str, &str)> = Vec::new();
-    for run in runs().filter(|run| run.error.is_none()) {
-        // The reviews of the same have the same name but for the number.
-        let of = files.get(&run.file).unwrap_or(&run.file);
-        let thing = (run.instance.as_str(), of.as_str());
-        if run.n <= 1 {
-            clean.retain(|other| *other != thing);
-        }
-        let is_clean = run.verdict.as_deref() == Some(PASS);
-        if is_clean && !clean.contains(&thing) {
-            clean.push(thing);
-            let n = u64::try_from(run.n).unwrap_or_default();
-            rounds.entry(run.cycle.clone()).or_default().push(n);
-        }
-    }
-    rounds
-}
-
 /// Returns the rows of a table with a row for each group; the first one has the names of the columns.
-pub(crate) fn rows(title: &str, groups: &IndexMap<String, Figures>) -> Vec<Vec<String>> {
+fn rows(title: &str, groups: &IndexMap<String, Figures>) -> Vec<Vec<String>> {
     let mut head = vec![title.to_owned(), "reviews".to_owned()];
     head.extend(VERDICTS.map(str::to_owned));
     head.extend(["failed", "time", "cost"].map(str::to_owned));

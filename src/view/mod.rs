@@ -3,11 +3,13 @@
 
 pub(crate) mod facts;
 pub(crate) mod figures;
+pub(crate) mod findings;
 pub(crate) mod finished;
 pub(crate) mod line;
-pub(crate) mod path;
+pub(crate) mod list;
 pub(crate) mod progress;
 pub(crate) mod pull_request;
+pub(crate) mod reviewed;
 pub(crate) mod reviews;
 pub(crate) mod screen;
 pub(crate) mod stop;

@@ -16,10 +16,7 @@ use crate::page::{
 use crate::store::facts::Running;
 use crate::text::{capitalized, shown, shown_lines};
 
-/// The most reviews in one row; earlier ones are only counted.
-const MOST_IN_ROW: usize = 12;
-
-/// The most rows for the reviews of one cycle: the last ones and the running one.
+/// The most rows for the reviews of one cycle: those of what was reviewed last.
 const MOST_ROWS: usize = 4;
 
 /// The most other instances that are named.
@@ -66,10 +63,10 @@ fn rows(facts: &Facts) -> Vec<(String, String)> {
     rows
 }
 
-/// Returns the lines of the screen; with all reviews if it `is_whole`.
-pub(crate) fn lines(facts: &Facts, is_whole: bool) -> Vec<String> {
+/// Returns the screen.
+pub(crate) fn screen(facts: &Facts) -> Page {
     let mut rows = rows(facts);
-    for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
+    for (at, line) in reviews(facts).into_iter().enumerate() {
         let label = if at == 0 { "reviews" } else { "" };
         rows.push((label.to_owned(), line));
     }
@@ -102,7 +99,7 @@ pub(crate) fn lines(facts: &Facts, is_whole: bool) -> Vec<String> {
     for (label, text) in &rows {
         page.row(label, text);
     }
-    page.into_lines()
+    page
 }
 
 /// Returns the fields of the state that no other row shows, in the chart's order, without those that are null, false or
@@ -165,35 +162,19 @@ fn by(by: Option<&str>) -> String {
 }
 
 /// Returns a row for each thing that was reviewed: its reviews with their verdicts.
-fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
-    let (most_in_row, most_rows) = match is_whole {
-        true => (usize::MAX, usize::MAX),
-        false => (MOST_IN_ROW, MOST_ROWS),
-    };
+fn reviews(facts: &Facts) -> Vec<String> {
     let groups = facts.groups();
     let names = groups.iter().map(|(first, _)| title(facts, first));
     let widest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-    let running = facts.cycle.as_ref();
-    let running = running.and_then(|cycle| cycle.standing.base.as_deref());
     let mut rows = Vec::new();
     for of_cycle in groups.chunk_by(|(a, _), (b, _)| a.cycle == b.cycle) {
-        let left_out = of_cycle.len().saturating_sub(most_rows);
-        let (hidden, chosen) = of_cycle.split_at(left_out);
-        let mut chosen = chosen.to_vec();
-        if let Some((first, _)) = hidden.first() {
-            let more = format!("{}: {left_out} more (--reviews)", first.cycle);
-            rows.push(paint_words(FAINT, &more));
+        let hidden = of_cycle.len().saturating_sub(MOST_ROWS);
+        if hidden > 0 {
+            let cycle = &of_cycle[0].0.cycle;
+            rows.push(paint_words(FAINT, &format!("{cycle}: {hidden} more before these")));
         }
-        let is_running = |(first, _): &&(&ReviewFacts, _)| Some(first.base.as_str()) == running;
-        if let Some(group) = hidden.iter().find(is_running) {
-            chosen[0] = *group;
-        }
-        for (first, group) in chosen {
-            let skipped = group.len().saturating_sub(most_in_row);
-            let mut marks: Vec<String> = group[skipped..].iter().map(mark).collect();
-            if skipped > 0 {
-                marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
-            }
+        for (first, group) in &of_cycle[hidden..] {
+            let mut marks: Vec<String> = group.iter().map(mark).collect();
             let changed = group.last().map_or(&[][..], |review| &review.changed);
             if let Some((first, others)) = changed.split_first() {
                 let more = match others.len() {
@@ -271,52 +252,19 @@ pub(crate) fn turn(facts: &Facts) -> String {
     }
 }
 
-/// Returns the facts as JSON, with the sentence that says where the instance stands; without the version.
+/// Returns the facts as JSON, with the sentence that says whose turn it is; without the version.
 pub(crate) fn json(facts: &Facts) -> Json {
     let mut json = facts.to_json();
     if let Some(fields) = json.as_object_mut() {
-        fields.insert("sentence".to_owned(), Json::from(plain(&sentence(facts))));
+        fields.insert("sentence".to_owned(), Json::from(turn_in_words(facts)));
     }
     json
 }
 
 /// Returns whose turn it is and what is to be done, as a line of text.
 pub(crate) fn turn_in_words(facts: &Facts) -> String {
-    plain(&turn(facts))
-}
-
-/// Returns a text of the screen without its styles.
-fn plain(text: &str) -> String {
-    let text = strip_str(text).to_string();
+    let text = strip_str(&turn(facts)).to_string();
     shown(&text.replace('\u{a0}', " ")).into_owned()
-}
-
-/// Says in one sentence where the instance stands and whose turn it is.
-fn sentence(facts: &Facts) -> String {
-    let what = what_to_do(facts);
-    if facts.waits == Waits::Nothing && !what.is_empty() {
-        return what;
-    }
-    let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
-    let so_far = facts.cycle.as_ref().filter(|_| facts.is_usable);
-    let so_far = so_far.map(|cycle| format!(" ({})", reviews_so_far(cycle)));
-    let (noun, name) = (&facts.chart.scope.noun, &facts.name);
-    let head = match stage {
-        Some(stage) => format!(
-            "The {noun} '{name}' is in stage {}{}, and ",
-            shown(stage),
-            so_far.unwrap_or_default()
-        ),
-        None => format!("The {noun} '{name}': "),
-    };
-    let who = match facts.waits {
-        Waits::Review | Waits::Nothing => who(facts.waits).to_owned(),
-        _ => format!("it is {}", who(facts.waits)),
-    };
-    match what.is_empty() {
-        true => format!("{head}{who}."),
-        false => format!("{head}{who}{} {what}", before(&what)),
-    }
 }
 
 /// Returns what stands between whose turn it is and what there is to do, which is the rest of the sentence or sentences of

@@ -1,139 +1,145 @@
-//! What happened to an instance, in words.
+//! What happened to an instance, in plain sentences, and why a stop ended as it did.
 
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
+use serde_json::Value as Json;
+
 use crate::chart::Chart;
 use crate::engine::inspect;
+use crate::host::events::is_stop;
 use crate::host::vendors::PASS;
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, STRONG, dollars, paint, paint_words, span, unbroken,
+    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, counted, dollars, paint, paint_words, span,
+    unbroken, width,
 };
+use crate::run::place::Place;
+use crate::store::facts::RUN;
 use crate::store::journal::{DecisionLine, GateLine, Line, REVIEW, ReviewLine};
-use crate::text::{cut, in_words, shown};
+use crate::text::{cut, full_stop, in_words, shown};
+
+/// The width of `12:00` and the space after it.
+const TIME: usize = 7;
 
 /// The most characters of a value that is shown.
 const VALUE: usize = 40;
 
-/// What happened at one time, or several times in a row.
-pub(crate) struct TimelineEntry<'l> {
-    pub(crate) day: &'l str,
-    pub(crate) time: String,
+/// What happened at one time.
+#[derive(PartialEq)]
+struct Entry<'l> {
+    day: &'l str,
     /// For a terminal.
-    pub(crate) text: String,
+    text: String,
 }
 
-/// Returns what happened, oldest first. Identical consecutive stops, which are common, share one entry.
-pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<TimelineEntry<'l>> {
-    let entry = |same: &'l [Line]| {
-        let line = same.last()?;
-        let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
-        let mut text = match line {
-            Line::Decision(decided) => decision(decided),
+/// Returns what happened, newest first. What happened several times in a row is one row.
+pub(crate) fn timeline(chart: &Chart, lines: &[Line]) -> Page {
+    let mut page = Page::new(width(), TIME);
+    let entries = lines.iter().rev().filter_map(|line| {
+        let text = match line {
+            Line::Decision(decided) => decision(decided)?,
             Line::Review(run) => review(chart, run),
             Line::Gate(run) => gate(run),
         };
-        if same.len() > 1 {
-            text.push(' ');
-            text.push_str(&paint(FAINT, unbroken(&format!("({} times)", same.len()))));
+        let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
+        let time: String = time.chars().skip(1).take(5).collect();
+        Some((time, Entry { day, text }))
+    });
+    let entries: Vec<(String, Entry<'_>)> = entries.collect();
+    let mut day = "";
+    for same in entries.chunk_by(|(_, a), (_, b)| a == b) {
+        let Some((time, entry)) = same.first() else { continue };
+        if entry.day != day {
+            day = entry.day;
+            page.text(STRONG, &format!("{} UTC", shown(day)));
         }
-        let time = time.chars().skip(1).take(8).collect();
-        Some(TimelineEntry { day, time, text })
-    };
-    lines.chunk_by(is_again).filter_map(entry).collect()
+        let times = match same.len() {
+            1 => String::new(),
+            times => format!(" {}", paint(FAINT, unbroken(&format!("({times} times)")))),
+        };
+        page.row(&shown(time), &format!("{}{times}", entry.text));
+    }
+    page
 }
 
-fn decision(decided: &DecisionLine) -> String {
-    let mut text = paint_words(STRONG, &shown(&decided.event));
-    let (word, style) = match decided.answer.as_str() {
-        "block" | "allow" if decided.event == REVIEW => ("", GOOD),
-        "block" => ("blocked", ALERT),
-        "allow" => ("allowed", GOOD),
-        "refuse" => ("refused", BAD),
-        "none" => ("undecided", BAD),
-        "action" => (decided.action.as_deref().unwrap_or_default(), ACCENT),
-        _ => ("", GOOD),
+/// Returns what was decided. What the row of a review says is not repeated.
+fn decision(decided: &DecisionLine) -> Option<String> {
+    let about = decided.fired().filter_map(|rule| rule.about.as_deref()).last();
+    let why = decided.stuck.as_deref().or(about);
+    let because = why.map_or_else(String::new, |why| format!(": {}", shown(why)));
+    let event = decided.event.as_str();
+    let is_at_stop = is_stop(event) || event == REVIEW;
+    let head = match decided.answer.as_str() {
+        "none" => format!("{} {}{because}", shown(event), paint_words(BAD, "is undecided")),
+        "refuse" => format!("{} {}{because}", shown(event), paint_words(BAD, "was refused")),
+        _ if decided.review.as_ref().is_some_and(|review| !review.superseded) => String::new(),
+        "block" if is_at_stop => format!("{}{because}", paint_words(ALERT, "Stop blocked")),
+        _ if is_at_stop => format!("{}{because}", paint_words(GOOD, "Stop allowed")),
+        "action" => {
+            let action = decided.action.as_deref().unwrap_or_default();
+            format!("What is next? {}", paint_words(ACCENT, &shown(action)))
+        }
+        _ => match (event.strip_prefix("enter "), event.strip_prefix(RUN)) {
+            (Some(phase), _) => format!("Entered {}", paint_words(STRONG, &shown(phase))),
+            (None, Some(command)) => {
+                format!("Ran {}{}", paint_words(STRONG, &shown(command)), changes(decided))
+            }
+            (None, None) => shown(event).into_owned(),
+        },
     };
-    if !word.is_empty() {
-        text.push(' ');
-        text.push_str(&paint_words(style, &shown(word)));
-    }
-    let fired = decided.fired().filter_map(|rule| rule.about.as_deref());
-    let fired: Vec<&str> = fired.collect();
-    // Of the rules that fired, the last one answers. Where a stop is allowed, those before it say why; the first one has
-    // only started the review, if there was one.
-    let first = match (decided.answer.as_str(), &decided.review) {
-        ("allow", None) if decided.changed.is_empty() => 0,
-        ("allow", Some(_)) if decided.changed.is_empty() => fired.len().min(1),
-        _ => fired.len().saturating_sub(1),
-    };
-    let about = Some(fired[first..].join("; ")).filter(|about| !about.is_empty());
-    if let Some(why) = decided.stuck.as_deref().or(about.as_deref()) {
-        text.push_str(": ");
-        text.push_str(&shown(why));
-    }
-    for (name, [_, new]) in &decided.changed {
-        text.push_str(&paint(FAINT, "\u{a0}· "));
+    let named = decided.named.iter().map(|named| paint_words(ALERT, &shown(named)));
+    let call = decided.call.iter();
+    let call = call.map(|call| paint_words(ALERT, &format!("Your turn: {}", shown(call))));
+    let parts = std::iter::once(head).filter(|head| !head.is_empty()).chain(named).chain(call);
+    let sentences = parts.map(|part| {
+        let end = full_stop(&strip_str(&part).to_string());
+        format!("{part}{end}")
+    });
+    let sentences: Vec<String> = sentences.collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Returns the fields that a command has changed, with their new values.
+fn changes(decided: &DecisionLine) -> String {
+    let changed = decided.changed.iter().map(|(name, [_, new])| {
         let new = match new.is_null() {
             true => "none".to_owned(),
             false => cut(in_words(new), VALUE),
         };
-        text.push_str(&unbroken(&format!("{name} {new}")));
+        unbroken(&format!("{} {}", shown(name), shown(&new)))
+    });
+    let changed: Vec<String> = changed.collect();
+    match changed.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", changed.join(", ")),
     }
-    for file in &decided.files {
-        text.push_str(&paint(FAINT, "\u{a0}· "));
-        text.push_str(&shown(file));
-    }
-    for named in &decided.named {
-        text.push_str(&paint(FAINT, "\u{a0}· "));
-        text.push_str(&paint_words(ALERT, &shown(named)));
-    }
-    if let Some(call) = &decided.call {
-        text.push_str(&paint(FAINT, "\u{a0}· "));
-        text.push_str(&paint_words(ALERT, &format!("your turn: {}", shown(call))));
-    }
-    text
 }
 
 fn review(chart: &Chart, review: &ReviewLine) -> String {
     let run = &review.run;
-    let name = match subject(chart, review) {
-        Some(of) => format!("{} {} {}", shown(&run.cycle), shown(&of), run.n),
-        None => format!("{} {}", shown(&run.cycle), run.n),
-    };
+    let of = subject(chart, review).map(|of| format!(" of {of}")).unwrap_or_default();
+    let name = paint_words(STRONG, &shown(&format!("{} {}{of}", run.cycle, run.n)));
     let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
-    let by = by.unwrap_or_default();
     let mut took = unbroken(&span(Duration::from_secs(run.seconds)));
-    if let Some(cost) = run.cost {
-        took.push_str(&format!(" ({})", dollars(cost)));
-    }
-    let found = run.found.in_words(&chart.findings.severities);
-    if !found.is_empty() {
-        took.push_str(&format!(": {}", shown(&found)));
-    }
-    let name = paint_words(STRONG, &name);
-    match (&run.error, &run.verdict) {
-        (Some(why), _) => {
-            let failed = paint(BAD, "failed");
-            let after = match run.seconds {
-                0 => String::new(),
-                _ => format!(" after {took}"),
-            };
-            format!("{name} {failed}{by}{after}: {}", shown(why))
+    took.extend(run.cost.map(|cost| format!(" ({})", dollars(cost))));
+    let (outcome, more) = match (&run.error, &run.verdict) {
+        (Some(why), _) => (paint(BAD, "failed"), why.clone()),
+        (None, verdict) => {
+            let verdict = shown(verdict.as_deref().unwrap_or("no verdict"));
+            let style = if run.verdict.as_deref() == Some(PASS) { GOOD } else { BAD };
+            (paint_words(style, &verdict), run.found.in_words(&chart.findings.severities))
         }
-        (None, Some(verdict)) => {
-            let verdict = paint(if verdict == PASS { GOOD } else { BAD }, shown(verdict));
-            format!("{name} {verdict}{by} in {took}")
-        }
-        (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),
-    }
+    };
+    let more = if more.is_empty() { more } else { format!(": {}", shown(&more)) };
+    format!("{name}: {outcome}{} in {took}{more}", by.unwrap_or_default())
 }
 
 fn gate(gate: &GateLine) -> String {
-    let name = format!("{} {}", paint_words(STRONG, "gate"), shown(&gate.command));
+    let name = format!("gate {}", paint_words(STRONG, &shown(&gate.command)));
     let took = unbroken(&span(Duration::from_secs(gate.seconds)));
     match &gate.error {
-        Some(why) => format!("{name} {} after {took}: {}", paint(BAD, "failed"), shown(why)),
-        None => format!("{name} {} in {took}", paint(GOOD, "passed")),
+        Some(why) => format!("{name}: {} after {took}: {}", paint(BAD, "failed"), shown(why)),
+        None => format!("{name}: {} in {took}", paint(GOOD, "passed")),
     }
 }
 
@@ -144,22 +150,66 @@ fn subject(chart: &Chart, review: &ReviewLine) -> Option<String> {
     Some(inspect::reviews(chart, file).pop()?.base)
 }
 
-/// Returns whether `b` is a decision that looks exactly like `a`.
-fn is_again(a: &Line, b: &Line) -> bool {
-    let (Line::Decision(a), Line::Decision(b)) = (a, b) else {
-        return false;
+/// Explains the `n`th stop from the end: each rule in order, and what made its guard false. The error is a sentence about a
+/// stop that is not there, or at which nothing was decided.
+pub(crate) fn explained(place: &Place, n: usize) -> Result<Page, String> {
+    let lines = place.journal().read().into_iter();
+    let decisions = lines.filter_map(Line::into_decision);
+    let stops: Vec<DecisionLine> =
+        decisions.filter(|decided| is_stop(&decided.event) || decided.event == REVIEW).collect();
+    let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
+    let Some(stop) = stops.len().checked_sub(n).and_then(|at| stops.get(at)) else {
+        return Err(match stops.len() {
+            0 => format!("no stop of {noun} `{name}` is recorded"),
+            known => format!("{known} stops of {noun} `{name}` are recorded, and not {n}"),
+        });
     };
-    let is_quiet = |line: &DecisionLine| {
-        line.changed.is_empty()
-            && line.files.is_empty()
-            && line.review.is_none()
-            && line.named.is_empty()
+    let mut page = Page::labeled(stop.rules.iter().map(|rule| rule.rule.as_str()));
+    let at = shown(stop.at.get(..19).unwrap_or(&stop.at)).replace('T', " ");
+    let head = match (stop.answer.as_str(), stop.event == REVIEW) {
+        ("none", _) => {
+            let why = stop.stuck.as_deref().unwrap_or_default();
+            return Err(format!("nothing could be decided: {}", shown(why)));
+        }
+        (_, true) => format!("The review of {at} UTC"),
+        ("block", false) => format!("The stop of {at} UTC: blocked"),
+        // If no rule answers, the stop is allowed too.
+        _ => format!("The stop of {at} UTC: allowed"),
     };
-    let rules = |line: &DecisionLine| -> Vec<String> {
-        line.fired().map(|rule| rule.rule.clone()).collect()
-    };
-    (is_quiet(a) && is_quiet(b))
-        && (&a.event, &a.answer, &a.action, &a.stuck) == (&b.event, &b.answer, &b.action, &b.stuck)
-        && a.at.get(..10) == b.at.get(..10)
-        && rules(a) == rules(b)
+    page.text(STRONG, &head);
+    page.blank();
+    for rule in &stop.rules {
+        let about = shown(rule.about.as_deref().unwrap_or_default());
+        if rule.fired {
+            let text = format!("{} {about}", paint_words(ACCENT, "fired:"));
+            page.styled_row(ACCENT, &shown(&rule.rule), text.trim_end());
+            continue;
+        }
+        page.row(&shown(&rule.rule), &about);
+        // Evaluation ends with the part that is false, which has looked up the last name.
+        if let Some((name, value)) = rule.saw.last() {
+            let because = format!("{name} is {}", read_aloud(value));
+            page.row("", &format!("{} {}", paint(FAINT, "not:"), shown(&because)));
+        }
+    }
+    Ok(page)
+}
+
+/// Returns a value for a person.
+fn read_aloud(value: &Json) -> String {
+    match value {
+        Json::Null => "none".to_owned(),
+        Json::Object(list) if list.contains_key("items") => {
+            let items = list["items"].as_u64().unwrap_or_default();
+            let first = list.get("first").and_then(Json::as_array);
+            let first: Vec<String> = first.into_iter().flatten().map(Json::to_string).collect();
+            let more = if (first.len() as u64) < items { ", …" } else { "" };
+            match (items, first.is_empty()) {
+                (0, _) => "[]".to_owned(),
+                (_, true) => counted(items, "item"),
+                (_, false) => format!("[{}{more}]", first.join(", ")),
+            }
+        }
+        other => other.to_string(),
+    }
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use taskie::text::is_harmful;
 
 use crate::force::{rounds, scattered};
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, git};
+use crate::support::{Project, Ran, Reviewer, feed, git};
 
 /// What each § in a file or in a name may become.
 const HARMFUL: &[&str] = &[
@@ -108,7 +108,6 @@ never = "phase == 'plan-review' and mine == 'b'"
     (".dr-done/sessions/mine/2026010§1T120000.done.md", "A task §\n"),
     (".dr-done/sessions/other§/20260101T120000.md", "A task §\n"),
     ("src§/a§.txt", "§\n"),
-    (".gitattributes", "*.txt linguist-generated=§\n"),
     (
         ".claude/settings.json",
         r#"{"hooks": {"Stop§": [{"hooks": [{"type": "command", "command": "taskie hook stop §"}]}]}}"#,
@@ -134,7 +133,6 @@ const COMMANDS: &[&[&str]] = &[
     &["hook", "stop", "--host", "gemini"],
     &["--chart", "dr-done", "hook", "stop"],
     &["--chart", "dr-done", "hook", "session-start"],
-    &["--chart", "dr-done", "status", "--reviews"],
     &["--chart", "dr-done", "status", "--all"],
     &["--chart", "dr-done", "config"],
     &["--chart", "dr-done", "log"],
@@ -162,12 +160,10 @@ const COMMANDS: &[&[&str]] = &[
     &["next", "--json"],
     &["status"],
     &["status", "--json"],
-    &["status", "--reviews"],
     &["validate"],
     &["validate", "--json"],
     &["log"],
     &["log", "--json"],
-    &["log", "--why", "next"],
     &["log", "--why", "1"],
     &["report"],
     &["review"],
@@ -201,7 +197,6 @@ const COMMANDS: &[&[&str]] = &[
     &["check-chart", "--format", "json", ".taskie/statechart.toml"],
     &["check-chart", "--format", "concise", ".taskie/statechart.toml"],
     &["--chart", ".taskie/statechart.toml", "status"],
-    &["chart", "draw", "--plan", PLAN],
     &["enter", "next-task", "--task", "1\u{1b}[2J\u{202e}"],
     &["unknown\u{1b}[2J\u{202e}"],
 ];

@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -202,12 +202,18 @@ fn journal(project: &Project) -> (usize, usize) {
     (decisions.count(), torn.len())
 }
 
+/// Starts a stop of which the journal gets a line: one that is the same as the last one leaves none.
+fn start_other_stop(project: &Project, n: u64) -> Child {
+    let event = json!({ "cwd": project.root, "hook_event_name": "Stop", "permission_mode": format!("mode-{n}") });
+    start(project.command(["hook", "stop"]), event.to_string())
+}
+
 #[test]
 fn a_journal_that_32_hooks_write_at_once() {
     let project = Project::in_state(json!({ "next_phase": null }));
     let all = rounds(2);
     for _ in 0..all {
-        let hooks: Vec<_> = (0..32).map(|_| project.start_stop()).collect();
+        let hooks: Vec<_> = (0..32).map(|n| start_other_stop(&project, n)).collect();
         for hook in hooks {
             assert_eq!(finish(hook).err(), (0, ""));
         }
@@ -227,7 +233,7 @@ fn a_journal_whose_writers_are_killed() {
     let time = begin.elapsed();
     let (mut before, mut killed) = (journal(&project), 0);
     for round in 0..rounds(60) {
-        let mut hook = project.start_stop();
+        let mut hook = start_other_stop(&project, round);
         let part = u32::try_from(scattered(round, 1_500)).unwrap();
         std::thread::sleep(time * part / 1_000);
         let _ = hook.kill();

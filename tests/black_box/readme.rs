@@ -63,7 +63,7 @@ fn the_blocks_of_the_readme_are_true() {
     assert!(demo.contains(shown.trim_end()), "{demo}");
     assert!(demo.contains(review.trim_end()));
     let ran = typed(&project, &format!("git init -q\n{reject}"));
-    assert!(ran.stderr.contains("`taskie review` reviews what has changed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("review what has changed: `taskie review`"), "{}", ran.stderr);
 }
 
 /// What the guide tells to type before there is a change or a plan, and about a plan that it has begun.
@@ -86,7 +86,7 @@ fn the_commands_of_the_guide_work() {
 }
 
 fn is_of_changes(block: &str) -> bool {
-    block.contains("taskie review") || block.contains("--chart change")
+    block.contains("taskie review") || block.contains("reject change-")
 }
 
 /// The guide's commands about a change, in a repository in which something has changed.

@@ -62,17 +62,15 @@ fn a_large_plan_stays_readable() {
     for part in [
         "progress      24 of 30 tasks done",
         "264 reviews in 4 h 24 min, cost $66.00, 75% found something",
-        "code-review: 26 more (--reviews)",
+        "code-review: 26 more before these",
         "code-review of task-30: reviews in this cycle 8 of 9, 0 of 2 clean in a row,",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }
-    let all = project.run(&["status", "--reviews"]).stdout;
-    assert_eq!(all.matches("PASS").count() + all.matches("FAIL").count(), 264, "{all}");
     let log = project.run(&["log"]).stdout;
-    assert!(log.lines().count() < 264 * 3 + 40);
+    assert!(log.lines().count() < 264 * 3);
     assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
-    assert!(log.contains("code-review task-7 3 FAIL by sonnet in"), "{log}");
+    assert!(log.contains("code-review 3 of task-7: FAIL by sonnet in"), "{log}");
     let page = project.run(&["report"]).stdout;
     assert!(page.lines().count() <= 140, "{page}");
     assert_eq!(project.files(), before);

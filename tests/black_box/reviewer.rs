@@ -245,8 +245,8 @@ fn a_hook_that_is_asked_to_end_takes_the_reviewer_with_it() {
         assert_eq!(project.read("state.json"), before);
         let log = project.run(&["log"]).stdout;
         assert!(
-            log.contains("code-review task-1 1 failed by opus")
-                && log.contains("Stop undecided: interrupted by Esc"),
+            log.contains("code-review 1 of task-1: failed by opus")
+                && log.contains("Stop is undecided: interrupted by Esc"),
             "{log}"
         );
         assert!(!project.names().iter().any(|name| name.starts_with(".state.json")));
@@ -524,7 +524,7 @@ fn a_review_that_the_user_cancels() {
     assert_eq!(project.read("state.json"), before);
     let log = project.run(&["log"]).stdout;
     assert!(
-        log.contains("code-review task-1 1 failed by opus") && log.contains("it was cancelled"),
+        log.contains("code-review 1 of task-1: failed by opus in 0 s: it was cancelled"),
         "{log}"
     );
     // What was asked of one review doesn't end the next one.
@@ -543,7 +543,7 @@ fn a_review_that_is_killed_with_its_hook_is_in_the_log() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     wait_until_gone(&reviewer);
-    let line = "code-review task-1 1 failed by opus: what ran it was killed";
+    let line = "code-review 1 of task-1: failed by opus in 0 s: what ran it was killed";
     let log = || {
         wait_for("a log", || {
             let log = project.run(&["log"]).stdout;

@@ -3,7 +3,6 @@
 pub(super) mod options;
 
 use clap::{Args as _, CommandFactory as _, Parser, Subcommand};
-use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use self::options::{About, Asking, args_of, args_of_phase, in_words_of, option, words};
@@ -75,9 +74,6 @@ pub(crate) enum Command {
         after_help = "Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage"
     )]
     Validate(Asking),
-    /// Print a completion script for a shell
-    #[command(hide = true)]
-    Completions { shell: Shell },
     /// Answer a hook event, read as JSON from stdin
     #[command(hide = true)]
     Hook {

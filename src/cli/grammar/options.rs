@@ -1,7 +1,5 @@
 //! Options that several commands have, those of the chart's phases and commands, and how their values are read.
 
-use std::time::SystemTime;
-
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, Args, Command, value_parser};
 use indexmap::IndexSet;
@@ -20,9 +18,16 @@ const INSTANCE: &str = "instance";
 pub(crate) struct About {
     /// The instance to use
     #[arg(long, value_name = "NAME")]
-    pub(crate) instance: Option<String>,
+    instance: Option<Option<String>>,
     #[command(flatten)]
     pub(crate) of: Session,
+}
+
+impl About {
+    /// Returns the name, unless none follows the option.
+    pub(crate) fn name(&self) -> Option<&String> {
+        self.instance.as_ref()?.as_ref()
+    }
 }
 
 /// Whose session a command is about.
@@ -53,29 +58,14 @@ pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
         true => arg.hide(true).value_parser(|_: &str| {
             Err::<String, _>("each session has its own: name the session".to_owned())
         }),
-        false => arg
-            .long(noun.clone())
-            .value_name(noun.to_uppercase())
-            .help(format!("The {noun} to use [default: what the session works on, or the newest]")),
+        false => {
+            let is_change = chart.scope.since.is_some();
+            let arg = arg.long(noun.clone()).value_name(noun.to_uppercase());
+            let arg = if is_change { arg } else { arg.num_args(1) };
+            let or = if is_change { "" } else { "; --change names a change" };
+            arg.help(format!("The {noun} to use [default: what is under review here{or}]"))
+        }
     })
-}
-
-/// A stop that `taskie log --why` explains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WhichStop {
-    /// The one to come.
-    Next,
-    /// This one, counted from the end; the last one is 1.
-    FromEnd(usize),
-}
-
-pub(crate) fn which_stop(text: &str) -> Result<WhichStop, String> {
-    if text == "next" {
-        return Ok(WhichStop::Next);
-    }
-    let number = text.parse().ok().filter(|number| *number > 0);
-    let stop = number.map(WhichStop::FromEnd);
-    stop.ok_or_else(|| "expected a number from 1 on, or `next`".to_owned())
 }
 
 /// Accepts one of these words.
@@ -83,20 +73,6 @@ pub(crate) fn words(
     words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>,
 ) -> ValueParser {
     PossibleValuesParser::new(words).into()
-}
-
-/// Parses a time, or how long ago it was, into the form of the journal.
-pub(crate) fn since(text: &str) -> Result<String, String> {
-    let day = format!("{text}T00:00:00Z");
-    let time = match humantime::parse_duration(text) {
-        Ok(ago) => SystemTime::now().checked_sub(ago),
-        Err(_) => {
-            humantime::parse_rfc3339_weak(text).or_else(|_| humantime::parse_rfc3339(&day)).ok()
-        }
-    };
-    time.filter(|time| *time >= SystemTime::UNIX_EPOCH)
-        .map(|time| humantime::format_rfc3339_millis(time).to_string())
-        .ok_or_else(|| "expected 2h, 3days, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned())
 }
 
 /// Returns the options that a phase uses.

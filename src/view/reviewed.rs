@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::output::{say, say_json, say_json_text, say_styled};
 use crate::chart::Chart;
 use crate::diagnostic::code_host;
 use crate::engine::decision::{Answer, Ended, Outcome};
@@ -18,9 +17,6 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::store::journal::Line;
 use crate::text::shown;
-
-/// How many annotations of one level GitHub shows of a step.
-const ANNOTATIONS: usize = 10;
 
 /// Returns the workflow command of GitHub that shows a finding at its line.
 fn annotation(level: &str, id: &str, finding: &Finding) -> String {
@@ -65,9 +61,10 @@ fn file_of(finding: &Finding) -> Option<&str> {
 }
 
 /// The result of a review.
-pub(super) struct ReviewReport<'p> {
+pub(crate) struct Reviewed<'p> {
     chart: &'p Chart,
-    change: &'p Change,
+    /// What was reviewed; `None` if no review has begun.
+    change: Option<&'p Change>,
     ended: Option<&'p Ended>,
     /// The findings with their names, the worst first.
     findings: Vec<(String, Finding)>,
@@ -75,12 +72,19 @@ pub(super) struct ReviewReport<'p> {
     file: Option<PathBuf>,
     /// What the chart says about it.
     messages: Vec<String>,
-    pub(super) code: u8,
+    /// The exit code.
+    pub(crate) code: u8,
 }
 
-impl<'p> ReviewReport<'p> {
+impl<'p> Reviewed<'p> {
+    /// Returns why no review has begun.
+    pub(crate) fn refused(chart: &'p Chart, why: String) -> Self {
+        let (change, ended, file) = (None, None, None);
+        Self { chart, change, ended, findings: Vec::new(), file, messages: vec![why], code: 3 }
+    }
+
     /// Returns the result of the review of `change` at `place`; `is_outdated` if something else is there by now.
-    pub(super) fn of(
+    pub(crate) fn of(
         place: &'p Place,
         change: &'p Change,
         performed: &'p Performed,
@@ -151,7 +155,7 @@ impl<'p> ReviewReport<'p> {
         }
         Self {
             chart: &place.chart,
-            change,
+            change: Some(change),
             findings,
             file: file.map(|file| place.instance.dir.join(file)),
             ended,
@@ -160,7 +164,9 @@ impl<'p> ReviewReport<'p> {
         }
     }
 
-    pub(super) fn print(&self) {
+    /// Returns it for people.
+    pub(crate) fn page(&self) -> Page {
+        let mut page = Page::new(page::width(), 2);
         for (id, finding) in &self.findings {
             let place = finding.place().unwrap_or_default();
             let style = match self.chart.findings.severities.first() {
@@ -172,22 +178,17 @@ impl<'p> ReviewReport<'p> {
                 paint_words(page::STRONG, &shown(&place)),
                 paint(page::FAINT, shown(id)),
             ];
-            say_styled(
-                &head.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "),
-            );
-            let mut page = Page::new(page::width(), 2);
+            let head = head.into_iter().filter(|part| !part.is_empty());
+            page.styled(&head.collect::<Vec<_>>().join("  "));
             page.row("", &shown(&finding.title));
-            page.print();
         }
         if !self.findings.is_empty() {
-            say("");
+            page.blank();
         }
-        let mut page = Page::new(page::width(), 0);
         for message in &self.messages {
             page.text(page::PLAIN, message);
         }
-        page.print();
-        if let (Some(ended), Some(file)) = (self.ended, &self.file) {
+        if let (Some(ended), Some(file), Some(change)) = (self.ended, &self.file, self.change) {
             let effort = &ended.effort;
             let by = effort.by.as_deref().unwrap_or("a reviewer");
             let cost = effort.cost.map(|cost| format!(", {}", page::dollars(cost)));
@@ -195,19 +196,21 @@ impl<'p> ReviewReport<'p> {
                 0 => ("clean", page::GOOD),
                 _ => ("not clean", page::BAD),
             };
-            say_styled(&format!(
+            page.styled(&format!(
                 "{}: {} by {} in {}{}. The review: {}",
                 paint_words(style, word),
-                counted(self.change.files.len(), "file"),
+                counted(change.files.len(), "file"),
                 shown(by),
                 span(Duration::from_secs(effort.seconds)),
                 cost.unwrap_or_default(),
                 shown(&file.display().to_string())
             ));
         }
+        page
     }
 
-    pub(super) fn json(&self) -> Json {
+    /// Returns it for programs.
+    pub(crate) fn json(&self) -> Json {
         let effort = self.ended.map(|ended| &ended.effort);
         let (verdict, error) =
             self.ended.map_or((None, None), |ended| ended.outcome.verdict_and_error());
@@ -221,7 +224,8 @@ impl<'p> ReviewReport<'p> {
             json["id"] = json!(id);
             json
         });
-        let files = self.change.files.iter().map(|file| &file.path);
+        let change = self.change;
+        let files = change.iter().flat_map(|change| &change.files).map(|file| &file.path);
         json!({
             "clean": self.code == 0,
             "verdict": verdict,
@@ -233,117 +237,68 @@ impl<'p> ReviewReport<'p> {
             "by": effort.and_then(|effort| effort.by.as_ref()),
             "seconds": effort.map(|effort| effort.seconds),
             "cost_usd": effort.and_then(|effort| effort.cost).map(page::usd),
-            "base": self.change.base,
-            "tree": self.change.after,
+            "base": change.map(|change| &change.base),
+            "tree": change.map(|change| &change.after),
             "files": files.collect::<Vec<_>>(),
-            "unread": self.change.unread(&[]),
+            "unread": change.map(|change| change.unread(&[])).unwrap_or_default(),
         })
     }
 
     /// Returns workflow commands of GitHub: they show each finding at its line.
-    pub(super) fn annotations(&self) -> Vec<String> {
-        let of_findings = annotations(self.chart, &self.findings);
+    pub(crate) fn annotations(&self) -> Page {
+        let mut page = Page::default();
+        for (id, finding) in &self.findings {
+            page.say(&annotation(level(self.chart, finding), id, finding));
+        }
         // Where there are findings, the messages are only about them.
         let is_news = self.code == 0 || self.code == 1 && !self.findings.is_empty();
         let level = if is_news { "notice" } else { "error" };
-        let of_messages = self.messages.iter();
-        let of_messages =
-            of_messages.map(|text| format!("::{level} title=taskie::{}", code_host::escaped(text)));
-        of_findings.into_iter().chain(of_messages).collect()
+        for text in &self.messages {
+            page.say(&format!("::{level} title=taskie::{}", code_host::escaped(text)));
+        }
+        page
     }
 
-    pub(super) fn sarif(&self) -> Json {
+    /// Returns a SARIF log. A finding about no file of the project is shown at a file that was changed: GitHub refuses a whole
+    /// log in which a result has no place.
+    pub(crate) fn sarif(&self) -> Json {
         // Without a result, nobody could tell a change that was not read from one that is clean.
         let is_done = self.code == 0 || self.file.is_some();
-        let first = self.change.files.first();
+        let first = self.change.and_then(|change| change.files.first());
         let elsewhere = first.map(|file| file.path.as_str()).unwrap_or_default();
-        let log = sarif(self.chart, &self.findings, elsewhere);
-        ran(log, is_done, &self.messages)
-    }
-}
-
-/// Returns a SARIF log that says whether the change was read, and what else there is to say.
-fn ran(mut log: Json, is_done: bool, messages: &[String]) -> Json {
-    let level = if is_done { "note" } else { "error" };
-    let said = messages.iter();
-    let said = said.map(|text| json!({ "level": level, "message": { "text": text } }));
-    log["runs"][0]["invocations"] = json!([{
-        "executionSuccessful": is_done,
-        "toolExecutionNotifications": said.collect::<Vec<_>>(),
-    }]);
-    log
-}
-
-/// Prints in a format for programs why no review has begun.
-pub(super) fn print_refused(chart: &Chart, format: &str, why: &str) {
-    match format {
-        "json" => {
-            let mut nothing = json!({ "clean": false, "findings": [], "error": why, "messages": [], "files": [], "unread": [] });
-            for name in ["verdict", "gate", "review", "by", "seconds", "cost_usd", "base", "tree"] {
-                nothing[name] = Json::Null;
+        let results = self.findings.iter().map(|(id, finding)| {
+            let file = file_of(finding);
+            let outside = finding.place().filter(|_| file.is_none());
+            let title = match outside {
+                Some(place) => format!("{} ({place})", finding.title),
+                None => finding.title.clone(),
+            };
+            let uri = code_host::uri(file.unwrap_or(elsewhere));
+            let mut place = json!({ "artifactLocation": { "uri": uri } });
+            if let Some(line) = finding.line.filter(|_| file.is_some()) {
+                place["region"] = json!({ "startLine": line });
             }
-            say_json(nothing);
-        }
-        "sarif" => {
-            let log = ran(sarif(chart, &[], ""), false, &[why.to_owned()]);
-            say_json_text(&code_host::pretty(&log));
-        }
-        _ => say(&format!("::error title=taskie::{}", code_host::escaped(why))),
+            json!({
+                "ruleId": finding.severity,
+                "level": level(self.chart, finding),
+                "message": { "text": title },
+                "partialFingerprints": { "id": id },
+                "locations": [{ "physicalLocation": place }],
+            })
+        });
+        let results: Vec<Json> = results.collect();
+        let rules = self.chart.findings.severities.iter().map(|id| json!({ "id": id }));
+        let rules: Vec<Json> = rules.collect();
+        let mut log = code_host::sarif(&Json::from(rules), &Json::from(results));
+        let level = if is_done { "note" } else { "error" };
+        let said = self.messages.iter();
+        let said = said.map(|text| json!({ "level": level, "message": { "text": text } }));
+        log["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": is_done,
+            "toolExecutionNotifications": said.collect::<Vec<_>>(),
+        }]);
+        log
     }
-}
-
-/// Returns workflow commands of GitHub that show each finding at its line.
-fn annotations(chart: &Chart, findings: &[(String, Finding)]) -> Vec<String> {
-    let mut of_findings = Vec::new();
-    for level in ["error", "warning"] {
-        let findings = findings.iter();
-        let findings: Vec<_> =
-            findings.filter(|(_, finding)| self::level(chart, finding) == level).collect();
-        let shown = if findings.len() > ANNOTATIONS { ANNOTATIONS - 1 } else { findings.len() };
-        let (each, more) = findings.split_at(shown);
-        of_findings.extend(each.iter().map(|(id, finding)| annotation(level, id, finding)));
-        if !more.is_empty() {
-            let title = counted(more.len(), "more finding");
-            let lines = more.iter().map(|(id, finding)| {
-                let place = finding.place().map(|place| format!(", {place}"));
-                let place = place.unwrap_or_default();
-                format!("{id} ({}{place}): {}", finding.severity, finding.title)
-            });
-            let lines = code_host::escaped(&lines.collect::<Vec<_>>().join("\n"));
-            of_findings.push(format!("::{level} title={title}::{lines}"));
-        }
-    }
-    of_findings
-}
-
-/// Returns findings as a SARIF log. A finding about no file of the project is shown at the file `elsewhere`: GitHub refuses
-/// a whole log in which a result has no place.
-fn sarif(chart: &Chart, findings: &[(String, Finding)], elsewhere: &str) -> Json {
-    let results = findings.iter().map(|(id, finding)| {
-        let file = file_of(finding);
-        let outside = finding.place().filter(|_| file.is_none());
-        let title = match outside {
-            Some(place) => format!("{} ({place})", finding.title),
-            None => finding.title.clone(),
-        };
-        let uri = code_host::uri(file.unwrap_or(elsewhere));
-        let mut place = json!({ "artifactLocation": { "uri": uri } });
-        if let Some(line) = finding.line.filter(|_| file.is_some()) {
-            place["region"] = json!({ "startLine": line });
-        }
-        json!({
-            "ruleId": finding.severity,
-            "level": level(chart, finding),
-            "message": { "text": title },
-            "partialFingerprints": { "id": id },
-            "locations": [{ "physicalLocation": place }],
-        })
-    });
-    let rules = chart.findings.severities.iter().map(|id| json!({ "id": id }));
-    code_host::sarif(
-        &Json::from(rules.collect::<Vec<_>>()),
-        &Json::from(results.collect::<Vec<_>>()),
-    )
 }
 
 /// Returns how bad a finding is for other programs: only the mildest is a mere warning.

@@ -1,57 +1,20 @@
-//! `taskie status --reviews`: lists all instances of a project: where each one is, what its reviews cost, and who drives it.
-
-use std::process::ExitCode;
-use std::sync::Arc;
+//! All instances of a project: where each one is, what its reviews cost, and who drives it.
 
 use serde_json::{Value as Json, json};
 
-use crate::chart::Chart;
-use crate::cli::error::CliError;
-use crate::cli::output::{say, say_json, tell};
-use crate::cli::place;
+use super::figures::Figures;
+use super::progress::progress;
+use super::turn::{Turn, Waits};
 use crate::engine::context;
-use crate::page::{Page, width};
-use crate::project::find;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::text::shown;
-use crate::view::figures::Figures;
-use crate::view::progress::progress;
-use crate::view::turn::{Turn, Waits};
 
-/// Prints a row for each instance.
-pub(crate) fn run(chart: &Arc<Chart>, is_json: bool) -> Result<ExitCode, CliError> {
-    let root = place::root(chart)?;
-    let what = format!("the {}s cannot be listed", chart.scope.noun);
-    let names = find::names(&root, &chart.scope).map_err(CliError::because(what))?;
-    let mut rows = Vec::new();
-    for name in names {
-        match place::existing(chart, &root, &name) {
-            Ok(place) => rows.push(row(&place)),
-            Err(why) => tell(&format!("taskie: {why}")),
-        }
-    }
-    if is_json {
-        let list: Vec<Json> = rows.into_iter().map(|(_, json)| json).collect();
-        say_json(json!({ "list": list }));
-        return Ok(ExitCode::SUCCESS);
-    }
-    if rows.is_empty() {
-        say(&format!("there is no {} yet", chart.scope.noun));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let noun = chart.scope.noun.as_str();
-    let head = [noun, "phase", "next", "turn", "done", "reviews", "cost", "driver"];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
-    lines.extend(rows.into_iter().map(|(cells, _)| cells));
-    let mut page = Page::new(width(), 0);
-    page.table(&lines, 4);
-    page.print();
-    Ok(ExitCode::SUCCESS)
-}
+/// The columns of the table, after the name.
+pub(crate) const HEAD: [&str; 7] = ["phase", "next", "turn", "done", "reviews", "cost", "driver"];
 
 /// Returns the row of an instance, and the same as JSON.
-fn row(place: &Place) -> (Vec<String>, Json) {
+pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let chart = &place.chart;
     let snapshot = place.snapshot();
     let turn = Turn::of(place, &snapshot, &place.journal().read(), None);

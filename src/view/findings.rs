@@ -1,0 +1,60 @@
+//! What reviews found, and what became of it.
+
+use serde_json::{Value as Json, json};
+
+use crate::page::{FAINT, Page};
+use crate::project::ledger::{self, LedgerEntry};
+use crate::run::place::Place;
+use crate::text::shown;
+
+/// Returns the findings, the open ones first.
+pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
+    let words = &place.chart.findings;
+    let states: Vec<&str> = std::iter::once(ledger::OPEN)
+        .chain(words.answers.iter().map(String::as_str))
+        .chain(words.unanswered.as_deref())
+        .chain(words.rulings.values().map(String::as_str))
+        .collect();
+    let order = |entry: &LedgerEntry| states.iter().position(|state| *state == entry.state);
+    entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
+    let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
+    if entries.is_empty() {
+        page.say("no finding is recorded");
+    }
+    for group in entries.chunk_by(|a, b| a.state == b.state) {
+        let Some(first) = group.first() else { continue };
+        // What an answer says, no reviewer has confirmed.
+        let is_claim = words.answers.contains(&first.state);
+        let head = if is_claim { "answered: " } else { "" };
+        page.text(FAINT, &format!("{head}{}", shown(&first.state)));
+        for entry in group {
+            let finding = &entry.finding;
+            let of = finding.place().map(|place| format!(", {place}")).unwrap_or_default();
+            let why: Vec<String> = entry.why.iter().cloned().chain(by(place, entry)).collect();
+            let why = (!why.is_empty()).then(|| format!(" ({})", why.join("; ")));
+            let why = why.unwrap_or_default();
+            let text = format!("{}{of}: {}{why}", finding.severity, finding.title);
+            page.row(&shown(&entry.id), &shown(&text));
+        }
+    }
+    page
+}
+
+/// Returns who has ruled about a finding, if someone has.
+fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
+    let line = entry.ruling.as_ref()?;
+    let mut made = ledger::made((&place.store, &*place.instance.name));
+    Some(made.swap_remove(line).unwrap_or_else(|| ledger::BY_HAND.to_owned()))
+}
+
+/// Returns the findings as JSON.
+pub(crate) fn json(place: &Place, entries: &[LedgerEntry]) -> Json {
+    let entries = entries.iter().map(|entry| {
+        let finding = &entry.finding;
+        json!({
+            "id": entry.id, "state": entry.state, "why": entry.why, "by": by(place, entry), "severity": finding.severity,
+            "file": finding.file, "line": finding.line, "title": finding.title,
+        })
+    });
+    json!({ "findings": entries.collect::<Vec<_>>() })
+}
