@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches as _};
-use serde_json::{Number, Value as Json};
+use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::grammar::options::{self, About};
@@ -345,12 +345,8 @@ fn given_args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     for (name, arg) in &chart.args {
         // Not every command has every option.
         let value = match arg.of.kind {
-            FieldType::Integer => given::<i64>(matches, name),
-            FieldType::Amount => given::<Number>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),
-            FieldType::String | FieldType::List | FieldType::Phase => {
-                given::<String>(matches, name)
-            }
+            _ => given::<Json>(matches, name),
         };
         args.extend(value.map(|value| (name.clone(), value)));
     }

@@ -166,9 +166,9 @@ fn add_named(root: &Path, chart: &Path, text: &str, parts: &mut Vec<Part>) -> Re
             }
         }
     }
-    let invocations = table.get("invoke").and_then(toml::Value::as_table);
+    let invocations = table.get("reviewers").and_then(toml::Value::as_table);
     let invocations = invocations.into_iter().flat_map(toml::Table::values);
-    for invocation in invocations.chain(table.get("invocation")) {
+    for invocation in invocations.chain(table.get("reviewer")) {
         let argv = invocation.get("argv").and_then(toml::Value::as_array);
         for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
             // An argument is a file name, or has one as the value of an option.

@@ -22,6 +22,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::lasting;
+use crate::host::vendors::PASS;
 use crate::text::plain_line;
 
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
@@ -315,8 +316,7 @@ impl Journal {
                 Line::Decision(decided) => {
                     let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
                     let passed = decided.review.is_some_and(|review| {
-                        let verdict = review.verdict.filter(|_| advances && !review.superseded);
-                        verdict.is_some_and(|verdict| chart.is_best_verdict(&verdict))
+                        advances && !review.superseded && review.verdict.as_deref() == Some(PASS)
                     });
                     base = head.take_if(|_| passed).or(decided.head).or(base);
                 }

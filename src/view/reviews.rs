@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::chart::Chart;
 use crate::engine::inspect;
 use crate::engine::spent::failed;
+use crate::host::vendors::{PASS, VERDICTS};
 use crate::page;
 use crate::project::seen;
 use crate::run::place::Place;
@@ -77,9 +77,7 @@ pub(super) fn on_disk(
         let verdict = ended.and_then(|ended| ended.run.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => place
-                .read(&file.name)
-                .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
+            None => place.read(&file.name).and_then(|text| stated(&String::from_utf8_lossy(&text))),
         };
         let review = ReviewFacts {
             verdict,
@@ -102,8 +100,7 @@ pub(super) fn on_disk(
     let mut reviews: Vec<_> = files.into_iter().map(with_ending).collect();
     for group in reviews.chunk_by_mut(|(a, _), (b, _)| a.is_about_the_same(b)) {
         if let Some((last, Some(ended))) = group.last_mut()
-            && let Some(verdict) = &last.verdict
-            && place.chart.is_best_verdict(verdict)
+            && last.verdict.as_deref() == Some(PASS)
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
         }
@@ -113,16 +110,15 @@ pub(super) fn on_disk(
 
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line
 /// after that.
-fn stated(chart: &Chart, text: &str) -> Option<String> {
-    let known = chart.verdicts();
+fn stated(text: &str) -> Option<String> {
     let in_line = |line: &str| {
-        let says = |verdict: &&&str| {
+        let says = |verdict: &&str| {
             let mut words = line.split(|sign: char| !sign.is_alphanumeric());
             words.any(|word| word.eq_ignore_ascii_case(verdict))
         };
-        let mut found = known.iter().filter(says);
+        let mut found = VERDICTS.into_iter().filter(says);
         // Both words on one line are a choice, not a verdict.
-        found.next().filter(|_| found.next().is_none()).copied()
+        found.next().filter(|_| found.next().is_none())
     };
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let is_about_it = |line: &&str| line.to_lowercase().contains("verdict");

@@ -3,12 +3,12 @@
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, Args, Command, value_parser};
 use indexmap::IndexSet;
-use serde_json::Number;
+use serde_json::{Number, Value as Json};
 
 use crate::chart::Chart;
-use crate::chart::field::LARGEST_INTEGER;
+use crate::chart::field::Phases;
 use crate::chart::fragments::Fragment;
-use crate::chart::model::{self, FieldType};
+use crate::chart::model::{self, Field, FieldType};
 
 /// The id of the argument that names an instance.
 const INSTANCE: &str = "instance";
@@ -102,19 +102,22 @@ fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str
     options.filter(|name| names.contains(&format!("args.{name}"))).collect()
 }
 
-/// Parses an integer that is at least `least`.
-fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
-    let range = least.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER;
-    let parsed = text.parse().ok().filter(|value| range.contains(value));
-    let is_number = !text.is_empty() && text.bytes().all(|sign| sign.is_ascii_digit());
-    parsed.ok_or_else(|| match least {
-        // It may even be larger than what can be parsed.
-        _ if is_number && text.parse().map_or(true, |value: i64| value > LARGEST_INTEGER) => {
-            format!("expected a whole number up to {LARGEST_INTEGER}")
+/// Parses the value of an option, which must be one of its type. Which phases there are, the event says.
+fn value(of: &Field, text: &str) -> Result<Json, String> {
+    let given = || Json::from(text);
+    let value = match of.kind {
+        FieldType::Integer | FieldType::Amount => {
+            serde_json::from_str(text).unwrap_or_else(|_| given())
         }
-        Some(least) => format!("expected a whole number, {least} or more"),
-        None => "expected a whole number".to_owned(),
-    })
+        _ => given(),
+    };
+    match of.kind {
+        FieldType::Phase => Ok(value),
+        _ => of
+            .accepts(&Phases::default(), &value)
+            .map(|()| value)
+            .map_err(|it| format!("expected {it}")),
+    }
 }
 
 /// Parses a number above 0.
@@ -124,19 +127,10 @@ pub(crate) fn amount(text: &str) -> Result<Number, String> {
 }
 
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
-    let parser: ValueParser = match arg.of.kind {
-        FieldType::Integer => {
-            let least = arg.of.minimum;
-            ValueParser::new(move |text: &str| integer(text, least))
-        }
-        FieldType::Amount => ValueParser::new(amount),
-        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
-            value_parser!(String)
-        }
-    };
+    let of = Field::from(arg.of.clone());
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())
-        .value_parser(parser)
+        .value_parser(move |text: &str| value(&of, text))
         .allow_negative_numbers(arg.of.kind == FieldType::Integer);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
