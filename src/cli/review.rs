@@ -176,13 +176,13 @@ fn in_format(reviewed: &Reviewed<'_>, format: Format) -> Output {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
     let session = place::session(of)?.ok_or_else(unknown_session)?;
-    let mut place = here(chart, &[])?;
+    let place = here(chart, &[])?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
     let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
-    let change = find(&mut place, base)?;
+    let change = find(&place, base)?;
     let mut event = match begins {
         true => began,
         false => asked::next(&place, None, None),
@@ -256,7 +256,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
-    let change = find(&mut place, base)?;
+    let change = find(&place, base)?;
     if given.is_some() && known.is_some() && is_fixed {
         let against = &change.against;
         warn([format!(
@@ -307,7 +307,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let change = performed.reread.take().unwrap_or(change);
     // A process that waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
-        .map(|_| change::find(&mut place, Base::Known(&change.after)))
+        .map(|_| change::find(&place, Base::Known(&change.after)))
         .transpose();
     let now = now.unwrap_or_else(|unknown| {
         // What was paid for is shown all the same.

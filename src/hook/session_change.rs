@@ -154,7 +154,7 @@ pub(super) fn hand_back(
     if is_read {
         let mut warnings = start_over(&mut own, session)?;
         // This stop has looked: what the user changes before the next prompt does not count.
-        let now = change::find(&mut own, Base::Now).map_err(Unknown::in_words)?;
+        let now = change::find(&own, Base::Now).map_err(Unknown::in_words)?;
         let mut stop = event.clone();
         change::describe(&own, &mut stop.fields, &now);
         let performed = perform(&own, &stop).map_err(|stuck| stuck.to_string())?;

@@ -102,21 +102,6 @@ fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str
     options.filter(|name| names.contains(&format!("args.{name}"))).collect()
 }
 
-/// Parses an integer that is at least `least`.
-fn integer(text: &str, least: Option<i64>) -> Result<i64, String> {
-    let range = least.unwrap_or(-LARGEST_INTEGER)..=LARGEST_INTEGER;
-    let parsed = text.parse().ok().filter(|value| range.contains(value));
-    let is_number = !text.is_empty() && text.bytes().all(|sign| sign.is_ascii_digit());
-    parsed.ok_or_else(|| match least {
-        // It may even be larger than what can be parsed.
-        _ if is_number && text.parse().map_or(true, |value: i64| value > LARGEST_INTEGER) => {
-            format!("expected a whole number up to {LARGEST_INTEGER}")
-        }
-        Some(least) => format!("expected a whole number, {least} or more"),
-        None => "expected a whole number".to_owned(),
-    })
-}
-
 /// Parses a number above 0.
 pub(crate) fn amount(text: &str) -> Result<Number, String> {
     let parsed = text.parse().ok().filter(|number: &Number| number.as_f64() > Some(0.0));
@@ -126,8 +111,13 @@ pub(crate) fn amount(text: &str) -> Result<Number, String> {
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.of.kind {
         FieldType::Integer => {
-            let least = arg.of.minimum;
-            ValueParser::new(move |text: &str| integer(text, least))
+            let least = arg.of.minimum.unwrap_or(-LARGEST_INTEGER);
+            ValueParser::new(move |text: &str| {
+                let number = text.parse::<i64>().ok();
+                let number = number.filter(|number| (least..=LARGEST_INTEGER).contains(number));
+                let expected = format!("expected a whole number from {least} to {LARGEST_INTEGER}");
+                number.ok_or(expected)
+            })
         }
         FieldType::Amount => ValueParser::new(amount),
         FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
