@@ -13,7 +13,6 @@ use crate::chart::choice::CHARTS;
 use crate::page::{Page, short_path};
 use crate::project::home;
 use crate::project::settings::{self, Setting};
-use crate::project::trust as trusted;
 use crate::run::place::Place;
 use crate::text::shown;
 
@@ -57,7 +56,6 @@ pub(super) fn run(
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);
-    warn(root.as_deref().and_then(trusted::changed_bases).as_slice());
     warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());
     if args.json {
         let settings: Map<String, Json> = read

@@ -23,10 +23,12 @@ use crate::page::Page;
 use crate::project::state_file::Reading;
 use crate::run::asked::{of_command, seeing_stop, typed_at};
 use crate::run::call::UserCall;
+use crate::run::noticed;
 use crate::run::perform::{check, foresee, obstacle_at_stop, perform};
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
+use crate::store::facts::Fact;
 use crate::store::lock::ReviewLock;
 use crate::text::{capitalized, full_stop};
 use crate::view::finished::finished;
@@ -184,7 +186,7 @@ fn transition(
     page: &mut Page,
 ) -> Result<(), CliError> {
     let chart = &place.chart;
-    if let Some(other) = place.left().other_chart() {
+    if let Some(other) = noticed::other_chart(place, &place.journal().facts().left) {
         let (noun, name) = (&chart.scope.noun, &place.instance.name);
         return Err(CliError::with_help(
             format!(
@@ -203,7 +205,7 @@ fn transition(
             refuse_agents(&format!("loosen `{name}`"), &typed(place))?;
         }
     }
-    let news = place.left().kept.news;
+    let news = place.journal().facts().left.news;
     let done = if is_check { check(place, event) } else { perform(place, event) };
     // What a rule says of a state that cannot be used is about the defaults.
     let done = done.and_then(|performed| match &place.snapshot().state {
@@ -232,7 +234,7 @@ fn transition(
             },
         ));
     }
-    let now = place.left().kept.news;
+    let now = place.journal().facts().left.news;
     for news in now.iter().filter(|text| is_agents && !news.contains(text)) {
         warn(UserCall::tell(place, event, news));
     }
@@ -248,7 +250,7 @@ fn transition(
             page.say(&finished);
             if event.session.is_some() {
                 // The agent reads this here, and the user at the next stop.
-                let _ = place.lock().map(|_lock| place.left().add(finished));
+                let _ = place.journal().note(Fact::News { text: finished });
             }
         }
         Trigger::Enter { phase, .. } => {

@@ -85,7 +85,7 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     let mut page = Page::default();
     page.say(&format!("{} is {word}: later reviewers will know.", entry.id));
     // What stood in the way of a review may not anymore.
-    CALL.forget(&place.store, &place.instance.name);
+    CALL.forget(place.journal());
     let facts = Facts::gather(&place, None);
     if facts.waits == Waits::User && facts.cycle.is_some() {
         page.say(&turn_in_words(&facts));

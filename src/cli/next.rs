@@ -46,7 +46,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     }
     let gate = FailingGate::at(&place);
     let asked_by = session.clone();
-    let drivers = driver::of(&place.store, &place.instance.name);
+    let drivers = driver::of(place.journal());
     let mut asked = asked::next(&place, session, gate.as_ref());
     change::see(&place, &mut asked.fields);
     let performed = perform(&place, &asked)?;

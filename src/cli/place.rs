@@ -20,7 +20,9 @@ use crate::project::home;
 use crate::project::state_file;
 use crate::run::part;
 use crate::run::place::Place;
-use crate::store::running::{self, Running};
+use crate::run::under_way;
+use crate::store::journal::Journal;
+use crate::store::running;
 use crate::store::{Store, driver};
 
 /// The commands that ask about what is under review, whether it is a plan or a change.
@@ -290,9 +292,8 @@ fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, bool, Opt
     let root = home::project_root(&cwd().ok()?, &chart.scope.home)?;
     let instance = newest(chart, &root, session).instance?;
     let place = Place::new(Arc::clone(chart), root, instance);
-    let (store, name) = (&place.store, &place.instance.name);
-    let is_driven = session.is_some_and(|session| driver::drives(store, name, session));
-    let is_running = Running::read(store, name, &place.dir()).is_some();
+    let is_driven = session.is_some_and(|session| driver::drives(place.journal(), session));
+    let is_running = under_way::current(&place).is_some();
     let written = place.root.join(state_file(&place)).metadata();
     Some((is_driven, is_running, written.and_then(|written| written.modified()).ok()))
 }
@@ -338,8 +339,8 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
     let store = Store::of(root, &scope.home);
     let names = find::names(root, scope).unwrap_or_default();
     let mut running = names.iter().filter(|name| {
-        running::has_note(&store, name)
-            && Running::read(&store, name, &root.join(find::folder(scope)).join(name)).is_some()
+        let journal = Journal::of(&store, name, name);
+        running::of(&journal, &root.join(find::folder(scope)).join(name)).is_some()
     });
     let name = running.next().filter(|_| running.next().is_none())?;
     let found = find::of_name(root, scope, name);

@@ -31,7 +31,8 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{asked, change, coming, part, under_way};
-use crate::store::{driver, postponed, running::Running};
+use crate::store::facts::Said;
+use crate::store::{driver, postponed};
 use crate::text::{capitalized, shown};
 use crate::view::reviewed::Reviewed;
 
@@ -249,7 +250,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     };
     let given = args.base.as_ref();
     // Nobody but the user changes what the reviews of a session are about.
-    let is_fixed = !driver::of(&place.store, &place.instance.name).is_empty();
+    let is_fixed = !driver::of(place.journal()).is_empty();
     let base = match (given, &known) {
         (Some(_), Some(known)) if is_fixed => Base::Known(known),
         (Some(given), _) => Base::Left(given),
@@ -296,7 +297,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
                 let began = perform(&place, &began)?;
                 if !matches!(began.decision.answer, Answer::Refuse(_)) {
                     // A session whose reviews are over, and that has not stopped since, has no part in this one.
-                    driver::leave(&place.store, &place.instance.name);
+                    driver::leave(place.journal());
                 }
             }
             perform(&place, &event)
@@ -318,12 +319,7 @@ fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let output = in_format(&Reviewed::of(&place, &change, &performed, is_outdated), args.format);
     // Whoever ends this process now, it says the result.
     let code = output.print();
-    if let Some(debt) = performed.debt {
-        debt.settle();
-    }
-    if let Some(pending) = performed.pending {
-        pending.settle();
-    }
+    place.journal().say(Said { owed: performed.owed, ..performed.pending });
     change::release(&place);
     change::sweep(&place);
     Ok(Output::exit(code))
@@ -449,11 +445,11 @@ fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
     if change.files.is_empty() {
         return work();
     }
-    let (store, name, dir) = (&place.store, &place.instance.name, place.dir());
+    let dir = place.dir();
     let files = counted(change.files.len(), "file");
     let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
     let line = || {
-        let running = Running::read(store, name, &dir)?;
+        let running = under_way::current(place)?;
         let who = match (&running.gate, &running.by) {
             (Some(gate), _) => format!("`{gate}` runs"),
             (None, Some(by)) => format!("{by} reads {files}"),

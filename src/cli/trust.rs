@@ -53,16 +53,10 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let chart = own_chart.as_ref().unwrap_or(chart);
     let settings =
         settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
-    let bases = match own.is_empty() {
-        true => Vec::new(),
-        false => trust::bases(&root),
-    };
-    let asked = [(TrustedPart::Chart, own), (TrustedPart::Settings, settings.asked)];
-    if asked.iter().all(|(_, list)| list.is_empty()) {
+    let lists = [(TrustedPart::Chart, own), (TrustedPart::Settings, settings.asked)];
+    if lists.iter().all(|(_, list)| list.is_empty()) {
         return Ok(Output::text("This project contains nothing that needs trust."));
     }
-    let mut lists = asked.to_vec();
-    lists.push((TrustedPart::Bases, bases));
     let is_trusted = |(subject, list): &(TrustedPart, Vec<Part>)| {
         list.is_empty() || trust::is_trusted(&root, *subject, list)
     };
@@ -70,7 +64,7 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     if !is_all_trusted {
         refuse_agents("agree", "taskie config trust")?;
     }
-    for part in asked.iter().flat_map(|(_, list)| list) {
+    for part in lists.iter().flat_map(|(_, list)| list) {
         show(part);
     }
     if is_all_trusted {

@@ -20,8 +20,8 @@ use crate::page::Page;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
+use crate::store::facts::Said;
 use crate::store::lock::ReviewLock;
-use crate::store::owed::Debt;
 use crate::store::waiting::{WaitedAnswer, Waiting};
 
 /// The name of the command.
@@ -29,6 +29,9 @@ pub(super) const COMMAND: &str = "review";
 
 /// The exit code that says: not yet.
 const NOT_YET: u8 = 4;
+
+/// The exit code that says: there is no verdict.
+const FAILED: u8 = 3;
 
 /// How often a process looks whether something has happened.
 const LOOK: Duration = Duration::from_millis(200);
@@ -57,7 +60,8 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
     let waiting = Waiting::of(store, name);
     let failed = || CliError::because("nobody can wait for the review");
     let until = Instant::now() + Duration::from_secs(seconds);
-    let known = waiting.begin(under_way::seen(place)).map_err(failed())?;
+    let began = clock::since_1970();
+    let seen = under_way::seen(place);
     let mut keeper: Option<Child> = None;
     let mut is_anothers = false;
     loop {
@@ -68,7 +72,11 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
         };
         // In this order: it leaves the answer, and then it ends.
         let is_kept = is_starting || waiting.is_kept();
-        if let Some(answer) = waiting.answer(known).map_err(failed())? {
+        if let Some(mut answer) = waiting.answer(began, seen).filter(|_| !is_kept) {
+            answer.is_given = true;
+            // After a failure, the next call tries again.
+            let left = Some(answer.clone()).filter(|answer| answer.code != FAILED);
+            waiting.leave(left).map_err(failed())?;
             return Ok(give(place, &answer));
         }
         if !is_kept {
@@ -88,9 +96,6 @@ pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             }
         }
         if Instant::now() >= until {
-            if let Some(answer) = waiting.end_early(known).map_err(failed())? {
-                return Ok(give(place, &answer));
-            }
             let running = under_way::running(place).into_iter();
             let again =
                 "It is not over yet. Run the same command again, and change nothing until then.";
@@ -106,10 +111,11 @@ fn give(place: &Place, answer: &WaitedAnswer) -> Output {
     let mut page = Page::default();
     page.say(answer.text.trim_end());
     let snapshot = place.snapshot();
-    let owed = snapshot.state.text();
-    let owed = owed.and_then(|text| Debt::find(&place.store, &place.instance.name, text));
-    if let Some((debt, _)) = owed {
-        debt.settle();
+    let owed = place.journal().facts().left.owed;
+    if let (Some(text), Some(owed)) = (snapshot.state.text(), owed)
+        && owed.for_state(text).is_some()
+    {
+        place.journal().say(Said { owed: Some(owed.at), ..Said::default() });
     }
     let code = match (answer.is_of_other(under_way::seen(place)), answer.code) {
         (false, code) => code,
@@ -147,7 +153,7 @@ fn keep(place: &Place, session: Option<&str>) -> Result<Output, CliError> {
     let Some(_lock) = waiting.keep().map_err(failed())? else {
         return Ok(Output::default());
     };
-    if waiting.has_ended_since(began) {
+    if waiting.answer(began, None).is_some_and(|answer| answer.at >= began) {
         return Ok(Output::default());
     }
     let mut printed = tempfile::tempfile().map_err(failed())?;
@@ -183,10 +189,12 @@ fn answer(place: &Place, status: ExitStatus, printed: &mut File) -> WaitedAnswer
         );
     }
     WaitedAnswer {
+        at: clock::since_1970(),
         // Without its text, it is no answer.
-        code: read.ok().and(code).unwrap_or(3),
+        code: read.ok().and(code).unwrap_or(FAILED),
         text: String::from_utf8_lossy(&text).into_owned(),
         seen: under_way::seen(place),
+        is_given: false,
     }
 }
 

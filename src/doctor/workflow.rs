@@ -45,8 +45,6 @@ pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     let Some(root) = &subject.root else {
         return ("the settings are valid".to_owned(), found);
     };
-    let bases = trust::changed_bases(root);
-    found.extend(bases.map(|why| Diagnosis::split(&why, ": ").into_warning()));
     let flaw = git::untrusted_locks(root, &chart.scope.home);
     found.extend(flaw.map(|flaw| Diagnosis::split(&flaw, ". ")));
     let store = Store::of(root, &chart.scope.home);

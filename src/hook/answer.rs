@@ -28,8 +28,8 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{change, part};
 use crate::store::driver;
-use crate::store::once;
-use crate::store::owed;
+use crate::store::facts::{Done, Said};
+use crate::store::once::PROGRAM;
 use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
 
@@ -51,12 +51,11 @@ pub(super) enum Unanswered {
 /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
 /// its states. Nothing is started.
 fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
-    let (store, name) = (&place.store, &place.instance.name);
     let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
     let Some(session) = event.session.as_deref() else {
         return Vec::new();
     };
-    if name_flaw(session).is_some() || !driver::of(store, name).is_empty() {
+    if name_flaw(session).is_some() || !driver::of(place.journal()).is_empty() {
         return Vec::new();
     }
     // What cannot be decided is reported to the session that works on the instance.
@@ -69,12 +68,13 @@ fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -
     let (Some(state), false) = (snapshot.state.text(), messages.is_empty()) else {
         return Vec::new();
     };
-    if driver::has_reported(store, name, session, state) {
+    let journal = Arc::clone(place.journal());
+    let (said, done) = (format!("unclaimed {session}"), Done::new(state, None));
+    if journal.facts().done(&said, state).is_some() {
         return Vec::new();
     }
-    let (store, name, session) = (store.clone(), name.clone(), session.to_owned());
-    let state = state.to_vec();
-    due.once(move || driver::report(&store, &name, &session, &state));
+    // If this cannot be recorded, it is said again.
+    due.once(move || drop(journal.note_done(&said, Some(done))));
     messages
 }
 
@@ -265,16 +265,16 @@ fn answer(
 
 /// Lets no second stop in a row wait for a program in the background: it may never end.
 fn wait_once(place: &Place, fields: &mut Json, due: &mut AfterAnswer) {
-    let (store, name) = (place.store.clone(), place.instance.name.clone());
+    let journal = Arc::clone(place.journal());
     let runs = fields["program"].is_string();
-    let has_waited = once::PROGRAM.is_for(&store, &name, &[]);
+    let has_waited = PROGRAM.is_for(&journal, &[]);
     if has_waited {
         fields["program"] = Json::Null;
     }
     if runs && !has_waited {
-        due.once(move || drop(once::PROGRAM.note(&store, &name, &[], None)));
+        due.once(move || drop(PROGRAM.note(&journal, &[], None)));
     } else if has_waited && !runs {
-        due.once(move || once::PROGRAM.forget(&store, &name));
+        due.once(move || PROGRAM.forget(&journal));
     }
 }
 
@@ -300,7 +300,7 @@ fn decided(
     match see_change(place, event) {
         Ok(true) => {}
         // Its last answer has not been given yet.
-        Ok(false) if owed::is_left(&place.store, &place.instance.name) || has_news(place) => {}
+        Ok(false) if place.journal().facts().left.owed.is_some() || has_news(place) => {}
         Ok(false) => return Ok(silent),
         Err(why) => return Ok(undecided(place, event, why, due)),
     }
@@ -333,19 +333,19 @@ fn decided(
         Ok(mut performed) => {
             performed.decision.messages.extend(waits);
             // An answer that is only repeated says nothing about it.
-            let new_to = session.filter(|_| performed.debt.is_none());
+            let new_to = session.filter(|_| performed.owed.is_none());
             if let Some(session) = new_to.filter(|session| is_taken_over(place, session)) {
                 let (place, session) = (place.clone(), session.to_owned());
                 due.once(move || session_change::leave(&place, &session));
             }
             let once = std::mem::take(&mut performed.once);
             if event.is_stop() && !once.is_empty() {
-                let said = once::said(&place.store, &place.instance.name);
+                let said = place.journal().facts().said;
                 performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
-                let place = place.clone();
-                due.once(move || once::say(&place.store, &place.instance.name, said, once));
+                let once = once.into_iter().filter(|text| !said.contains(text)).collect();
+                due.say(place.journal(), Said { once, ..Said::default() });
             }
-            let reply = reply_of(performed, name, quiet, due);
+            let reply = reply_of(performed, place, (name, quiet), due);
             due.call(call);
             Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
         }
@@ -363,7 +363,7 @@ fn has_news(place: &Place) -> bool {
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
 fn is_taken_over(place: &Place, session: &str) -> bool {
-    let drivers = driver::of(&place.store, &place.instance.name);
+    let drivers = driver::of(place.journal());
     !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
 }
 
@@ -427,8 +427,8 @@ fn shortened(text: &str, place: &Place) -> String {
 /// Returns what a decision that was carried out says, and adds what is due once the host has it.
 pub(super) fn reply_of(
     performed: Performed,
-    name: &str,
-    quiet: bool,
+    place: &Place,
+    (name, quiet): (&str, bool),
     due: &mut AfterAnswer,
 ) -> Reply {
     // The chart's own message reports the failure to the user; stderr is for the host's log.
@@ -437,9 +437,7 @@ pub(super) fn reply_of(
     let reply = performed.decision.into_reply(name, quiet);
     let mut reply = reply.with_warnings(performed.warnings);
     reply.log.extend(failure.into_iter().chain(performed.notes));
-    due.owe(performed.debt);
-    if let Some(pending) = performed.pending {
-        due.once(|| pending.settle());
-    }
+    due.owe(place.journal(), performed.owed);
+    due.say(place.journal(), performed.pending);
     reply
 }

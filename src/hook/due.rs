@@ -2,14 +2,17 @@
 //! said again, and not never.
 
 use super::output::tell;
+use std::sync::Arc;
+
 use crate::run::call::UserCall;
-use crate::store::owed::Debt;
+use crate::store::facts::Said;
+use crate::store::journal::Journal;
 
 /// What is done once the host has the answer.
 #[derive(Default)]
 pub(super) struct AfterAnswer {
     once: Vec<Box<dyn FnOnce()>>,
-    debts: Vec<Debt>,
+    owed: Vec<(Arc<Journal>, String)>,
 }
 
 impl AfterAnswer {
@@ -25,27 +28,35 @@ impl AfterAnswer {
         }
     }
 
+    /// Adds what is said again until then.
+    pub(super) fn say(&mut self, journal: &Arc<Journal>, said: Said) {
+        let journal = Arc::clone(journal);
+        self.once(move || journal.say(said));
+    }
+
     /// Adds an answer that is repeated until then.
-    pub(super) fn owe(&mut self, debt: Option<Debt>) {
-        self.debts.extend(debt);
+    pub(super) fn owe(&mut self, journal: &Arc<Journal>, owed: Option<String>) {
+        self.owed.extend(owed.map(|at| (Arc::clone(journal), at)));
     }
 
     /// Adds what another answer is due.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.once.extend(other.once);
-        self.debts.extend(other.debts);
+        self.owed.extend(other.owed);
         self
     }
 
     /// Does it: the host has the answer.
     pub(super) fn settle(self) {
         self.once.into_iter().for_each(|done| done());
-        self.debts.into_iter().for_each(Debt::settle);
+        for (journal, at) in self.owed {
+            journal.say(Said { owed: Some(at), ..Said::default() });
+        }
     }
 
     /// Does what is not owed: the answer waits for someone who may never get it, and then the next stop gives it.
     pub(super) fn settle_but_owe(mut self) {
-        self.debts.clear();
+        self.owed.clear();
         self.settle();
     }
 }

@@ -27,7 +27,7 @@ use crate::host::hosts::{self, HOOK, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
-use crate::run::perform::STANDS_IN;
+use crate::run::line::STANDS_IN;
 use crate::run::place::Place;
 use crate::run::{change, part};
 use crate::text::shown;

@@ -1,9 +1,9 @@
 //! The change of a session that nobody has asked to be reviewed: where the settings say so, it begins with each prompt.
 
+use std::fs;
 use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
-use std::{fs, io};
 
 use super::target::{Target, at_home, distrusting, homes};
 use crate::chart::choice::of_changes;
@@ -14,8 +14,7 @@ use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change, part};
-use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::lock::WriteLock;
+use crate::store::journal::{DecisionLine, Line};
 use crate::store::{driver, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
@@ -93,12 +92,10 @@ fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
 
 /// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
 fn resume(own: &Place, session: &str) -> Result<bool, String> {
-    let unrecorded = |error: io::Error| format!("the session cannot be recorded: {error}");
     let waits = own.is_in_cycle();
     if waits {
-        let (store, name) = (&own.store, &own.instance.name);
-        let _lock = WriteLock::acquire(store, name).map_err(unrecorded)?;
-        driver::claim(store, name, &[session.to_owned()]).map_err(unrecorded)?;
+        driver::claim(own.journal(), &[session.to_owned()])
+            .map_err(|error| format!("the session cannot be recorded: {error}"))?;
     }
     Ok(waits)
 }
@@ -277,7 +274,7 @@ pub(super) fn abandon(place: &Place) {
     if !part::is_own(place) {
         return;
     }
-    driver::leave(&place.store, &place.instance.name);
+    driver::leave(place.journal());
     let _ = fs::remove_file(place.dir().join(state_file::FILE));
     change::release(place);
 }
@@ -309,16 +306,13 @@ pub(super) fn release(event: &Event) {
                 continue;
             };
             let place = Place::new(Arc::clone(&chart), root.clone(), instance);
-            let drives = driver::drives(&place.store, &name, session);
+            let drives = driver::drives(place.journal(), session);
             let waits = place.is_in_cycle() && drives;
             if name == own && !waits {
                 abandon(&place);
             } else if waits {
-                let ended = DecisionLine {
-                    at: journal::now(),
-                    answer: "pass".to_owned(),
-                    ..DecisionLine::new(&name, event)
-                };
+                let ended =
+                    DecisionLine { answer: "pass".to_owned(), ..DecisionLine::new(&name, event) };
                 // Without it, `status` only says less.
                 let _ = place.journal().add(&Line::Decision(ended));
             }

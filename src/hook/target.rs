@@ -19,7 +19,7 @@ use crate::project::home;
 use crate::project::trust::{self, OwnChart};
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
-use crate::store::lock::WriteLock;
+use crate::store::journal::Journal;
 
 /// Returns the session's directory, to which this process has changed.
 pub(super) fn cwd() -> PathBuf {
@@ -247,9 +247,9 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
     };
     if let Some(session) = session.filter(|_| !chart.is_per_session())
         && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
-        && let Ok(_lock) = WriteLock::acquire(&claimed.store, &claimed.instance)
     {
-        driver::release(&claimed.store, &claimed.instance, session);
+        let Claimed { store, instance, .. } = claimed;
+        driver::release(&Journal::of(&store, &instance, &instance), session);
     }
 }
 

@@ -11,7 +11,6 @@ use std::path::{Component, Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::chart::choice::CHARTS;
-use crate::chart::extend::Extended;
 use crate::chart::merge;
 use crate::disk;
 use crate::hash::{self, Hash};
@@ -54,8 +53,6 @@ pub(crate) enum TrustedPart {
     Chart,
     /// Its settings.
     Settings,
-    /// The charts that its own chart extends and that are compiled in.
-    Bases,
 }
 
 impl TrustedPart {
@@ -64,7 +61,6 @@ impl TrustedPart {
         match self {
             Self::Chart => "chart ",
             Self::Settings => "settings ",
-            Self::Bases => "bases ",
         }
     }
 }
@@ -97,45 +93,6 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
             "{shown}, which you trusted, cannot be used: {why}. No other chart decides in its place, {until}."
         )),
     }
-}
-
-/// Returns the charts that are compiled in and that the project's own chart extends, with this program's version.
-pub(crate) fn bases(root: &Path) -> Vec<Part> {
-    let path = root.join(CHARTS[0].home()).join(CHART);
-    let text = disk::text(&path).unwrap_or_default();
-    let origin = path.display().to_string();
-    let bases = Extended::of(&origin, &text).bases.into_iter();
-    let shipped = bases.filter(|base| !merge::is_file(&base.file.name));
-    let parts = shipped.map(|base| Part {
-        name: base.file.name.clone(),
-        content: base.file.text.clone().into_bytes(),
-    });
-    parts.collect()
-}
-
-/// Returns a sentence if the charts that the project's own chart extends are not those of the version with which the user
-/// trusted it.
-pub(crate) fn changed_bases(root: &Path) -> Option<String> {
-    let bases = bases(root);
-    if bases.is_empty()
-        || is_trusted(root, TrustedPart::Bases, &bases)
-        || !matches!(own_chart(root), OwnChart::Trusted(_))
-    {
-        return None;
-    }
-    // What one of them extends is a part of it.
-    let is_part = |name: &str| {
-        let mut texts = bases.iter().map(|base| String::from_utf8_lossy(&base.content));
-        texts.any(|text| merge::extended(&text).iter().any(|(base, _)| base == name))
-    };
-    let names = bases.iter().map(|base| base.name.as_str());
-    let names: Vec<&str> = names.filter(|name| !is_part(name)).collect();
-    Some(format!(
-        "{}/{CHART} extends {}, which this version of taskie has changed since you trusted it: check it again with \
-         `taskie check-chart`, then run `taskie config trust`.",
-        CHARTS[0].home(),
-        names.join(", ")
-    ))
 }
 
 /// Returns the project's own chart at `root`, with its templates and the files of the project that its `argv` names;

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{change, coming, part, place::Place};
+use super::{change, coming, part, place::Place, under_way};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -17,7 +17,6 @@ use crate::store::at_work::AtWork;
 use crate::store::driver;
 use crate::store::journal::{GateLine, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{self, Running};
 use crate::text::full_stop;
 
 /// The event whose rules answer it.
@@ -61,7 +60,7 @@ pub(crate) fn of_command(place: &Place) -> Json {
 pub(crate) fn drivers(place: &Place) -> Vec<String> {
     match place.chart.scope.is_per_session() {
         true => vec![place.instance.name.clone()],
-        false => driver::of(&place.store, &place.instance.name),
+        false => driver::of(place.journal()),
     }
 }
 
@@ -74,8 +73,7 @@ pub(crate) fn at_work(place: &Place, lines: &[Line], drivers: &[String]) -> AtWo
 
 /// Returns whether the hook was killed that ran the last review.
 fn is_killed(place: &Place) -> bool {
-    let (store, name) = (&place.store, &place.instance.name);
-    running::has_note(store, name) && Running::read(store, name, &place.dir()).is_none()
+    place.journal().facts().running.is_some() && under_way::current(place).is_none()
 }
 
 /// Returns the beginning of a new change.
@@ -194,7 +192,7 @@ impl FailingGate {
 
     /// Returns the one that is in the way of the next stop of the session that drives the instance.
     pub(crate) fn at(place: &Place) -> Option<Self> {
-        let drivers = driver::of(&place.store, &place.instance.name);
+        let drivers = driver::of(place.journal());
         let stop = stop(place, drivers.first().map(String::as_str));
         match foresee(place, &stop).ok()? {
             Step::Invoke(due) => Self::of(&place.journal().read(), &due.gates),

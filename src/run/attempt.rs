@@ -20,10 +20,11 @@ use crate::run::meanwhile::{ChangedFiles, FilesBefore};
 use crate::run::place::Place;
 use crate::run::reviewer;
 use crate::run::snapshot::Snapshot;
-use crate::run::stuck::{Stuck, io};
+use crate::run::stuck::Stuck;
 use crate::run::under_way::record_lost;
+use crate::store::facts::Running;
 use crate::store::lock::ReviewLock;
-use crate::store::running::{Note, Running};
+use crate::store::running::Begun;
 
 /// A review that is due, and what it holds.
 pub(super) struct Due<'r> {
@@ -33,7 +34,7 @@ pub(super) struct Due<'r> {
     /// How many seconds the host leaves for it.
     pub(super) hook: u64,
     pub(super) lock: &'r ReviewLock,
-    pub(super) note: &'r Note,
+    pub(super) begun: &'r Begun<'r>,
 }
 
 /// How far a review came.
@@ -86,7 +87,7 @@ impl Due<'_> {
             return Ok(Some(without(announced, Outcome::Failed(obstacle))));
         }
         let hook = self.hook;
-        let gates = gates::run(place, invocation, hook / 2, self.lock, self.note, &announced)?;
+        let gates = gates::run(place, invocation, hook / 2, self.lock, self.begun, &announced)?;
         if let Some((outcome, is_cancelled)) = gates {
             let mut attempt = without(announced, outcome);
             attempt.effort.is_cancelled = is_cancelled;
@@ -95,8 +96,7 @@ impl Due<'_> {
         let mut again = None;
         if !invocation.gates.commands.is_empty() {
             // Gates take their time, and meanwhile the user may have decided otherwise.
-            let now = place.lock()?.revision();
-            if now.map_err(io("the revision cannot be read"))? != self.revision {
+            if place.journal().facts().revision != self.revision {
                 return Ok(None);
             }
             match asked_again(place, event, self.snapshot, invocation) {
@@ -115,7 +115,7 @@ impl Due<'_> {
         let files = FilesBefore::read(place);
         announced.started = clock::now();
         announced.is_started = true;
-        let _ = self.note.say(&announced);
+        let _ = self.begun.then(&announced);
         let run = reviewer::run(place, invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
             let spent = effort(&announced, Effort::default());

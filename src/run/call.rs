@@ -16,7 +16,7 @@ use crate::run::called;
 use crate::run::perform::peek;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::store::Store;
+use crate::store::journal::Journal;
 use crate::store::once::CALL;
 use crate::text::plain_line;
 
@@ -30,8 +30,7 @@ pub(crate) struct UserCall {
     env: Vec<(String, String)>,
     root: PathBuf,
     /// What it is about, and why, to be noted once it is made.
-    store: Store,
-    instance: String,
+    journal: Arc<Journal>,
     state: Vec<u8>,
     reason: String,
 }
@@ -81,8 +80,7 @@ impl UserCall {
             commands,
             env: env.into(),
             root: place.root.clone(),
-            store: place.store.clone(),
-            instance: name.clone(),
+            journal: Arc::clone(place.journal()),
             state: place.snapshot().state.text().unwrap_or_default().to_vec(),
             reason: reason.to_owned(),
         })
@@ -98,7 +96,7 @@ impl UserCall {
     pub(crate) fn start(self) -> Vec<String> {
         let failed = self.launch();
         // If this process is killed before, the next stop calls.
-        let _ = CALL.note(&self.store, &self.instance, &self.state, Some(&self.reason));
+        let _ = CALL.note(&self.journal, &self.state, Some(&self.reason));
         failed
     }
 

@@ -15,9 +15,7 @@ pub(crate) const STUCK: &str = "no decision can be made";
 pub(crate) fn is_stuck(place: &Place, event: &Event) -> bool {
     let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();
-    event.is_stop()
-        && place.is_in_cycle()
-        && !CALL.is_for(&place.store, &place.instance.name, state)
+    event.is_stop() && place.is_in_cycle() && !CALL.is_for(place.journal(), state)
 }
 
 /// Returns why the user is called at a stop: only if they have not been called for this state yet, or if a review has run since,
@@ -34,9 +32,8 @@ pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Opt
     }
     let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();
-    let (store, name) = (&place.store, &place.instance.name);
     let has_run = ended.is_some_and(|ended| ended.outcome.failed_gate().is_none());
-    if !has_run && CALL.is_for(store, name, state) {
+    if !has_run && CALL.is_for(place.journal(), state) {
         return None;
     }
     if event.fields.get("terminal").is_some() {
@@ -59,5 +56,5 @@ pub(super) fn note_typed(place: &Place, event: &Event, performed: &Performed) {
 pub(super) fn note(place: &Place, why: Option<&str>) {
     let snapshot = place.snapshot();
     let state = snapshot.state.text().unwrap_or_default();
-    let _ = CALL.note(&place.store, &place.instance.name, state, why);
+    let _ = CALL.note(place.journal(), state, why);
 }

@@ -21,6 +21,7 @@ use crate::project::{git, ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::{part, under_way};
+use crate::store::once::{BUSY, RULES};
 use crate::text::cut_bytes;
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
@@ -28,12 +29,6 @@ const ASKED: &str = ".asked";
 
 /// The file in the instance's directory with the text that has sent the agent back last.
 const SENT: &str = ".sent";
-
-/// The file in the instance's directory that is there while the agent of the last stop still has something going on.
-const BUSY: &str = ".busy";
-
-/// The file in the instance's directory with a number for git's own rules when the change began.
-const RULES: &str = ".rules";
 
 /// How much of a prompt is kept, in bytes, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
@@ -96,37 +91,48 @@ pub(crate) fn release(place: &Place) {
 pub(crate) fn forget(place: &Place) {
     forget_prompts(place);
     take_busy(place);
-    let _ = fs::remove_file(place.dir().join(RULES));
+    RULES.forget(place.journal());
 }
 
 /// Notes whether something of the agent goes on after a stop: what that changes is the session's.
 pub(crate) fn note_busy(place: &Place, is_busy: bool) {
     match is_busy {
-        true => drop(fs::write(place.dir().join(BUSY), "")),
+        true => drop(BUSY.note(place.journal(), &[], None)),
         false => drop(take_busy(place)),
     }
 }
 
 /// Returns whether that was noted at the last stop, and forgets it.
 pub(crate) fn take_busy(place: &Place) -> bool {
-    fs::remove_file(place.dir().join(BUSY)).is_ok()
+    let was_busy = BUSY.is_for(place.journal(), &[]);
+    if was_busy {
+        BUSY.forget(place.journal());
+    }
+    was_busy
 }
 
 /// Notes git's own rules, with which a change begins.
 pub(crate) fn note_rules(place: &Place) {
-    let rules = git::rules(&place.root);
-    let _ = fs::write(place.dir().join(RULES), format!("{rules:?}"));
+    let _ = RULES.note(place.journal(), rules_now(place).as_bytes(), None);
 }
 
 /// Says that git's own rules are others than those noted last, and notes them.
 pub(crate) fn other_rules(place: &Place) -> Option<String> {
-    let noted = place.read(RULES)?;
+    if !RULES.is_known(place.journal())
+        || RULES.is_for(place.journal(), rules_now(place).as_bytes())
+    {
+        return None;
+    }
     note_rules(place);
-    (place.read(RULES)? != noted).then(|| {
+    Some(
         "What git passes over has changed since the change began (`.git/info`, `core.excludesFile`, `core.attributesFile`, \
          `core.fileMode` or a filter): no review sees what that hides."
-            .to_owned()
-    })
+            .to_owned(),
+    )
+}
+
+fn rules_now(place: &Place) -> String {
+    format!("{:?}", git::rules(&place.root))
 }
 
 /// Removes what the user has asked for.

@@ -14,9 +14,10 @@ use crate::disk;
 use crate::engine::decision::Effect;
 use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
-use crate::project::find;
+use crate::project::find::{self, Instance};
 use crate::project::git;
 use crate::run::stuck::Stuck;
+use crate::store::journal::Journal;
 use crate::store::{Store, running};
 
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
@@ -141,9 +142,10 @@ impl FileWriter<'_> {
     }
 
     fn cancel(&self, path: &str) -> io::Result<()> {
-        let name = self.instance(path)?;
+        let instance = Instance { name: self.instance(path)?.to_owned(), dir: path.into() };
         let store = Store::of(self.root, &self.scope.home);
-        running::cancel(&store, name, &self.path(path)?)
+        let journal = Journal::of(&store, &instance.shared_name(self.scope), &instance.name);
+        running::cancel(&journal, &self.path(path)?)
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {

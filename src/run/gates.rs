@@ -17,9 +17,10 @@ use crate::process::supervisor;
 use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
+use crate::store::facts::Running;
 use crate::store::journal::{self, GateLine, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{self, CANCELLED, Note, Running};
+use crate::store::running::{self, Begun, CANCELLED};
 
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
@@ -34,7 +35,7 @@ pub(crate) fn run(
     invocation: &Invocation,
     most: u64,
     lock: &ReviewLock,
-    note: &Note,
+    begun: &Begun<'_>,
     announced: &Running,
 ) -> Result<Option<(Outcome, bool)>, Stuck> {
     let gates = &invocation.gates;
@@ -48,7 +49,7 @@ pub(crate) fn run(
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
     for command in &gates.commands {
         // Without it, the gate is not shown, but nothing else changes.
-        let _ = note.say(&Running {
+        let _ = begun.then(&Running {
             gate: Some(command.clone()),
             started: clock::now(),
             timeout: timeout.saturating_sub(start.elapsed().as_secs()),

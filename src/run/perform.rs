@@ -13,27 +13,23 @@ use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
-use crate::project::change::head;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
+use crate::run::line::{STANDS_IN, decided, is_told};
+use crate::run::noticed::{NOTED, Noticed, differs};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::{Reviewed, Unwritten, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{already_running, running};
+use crate::run::under_way::{self, already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
 use crate::run::{called, coming, gates};
 use crate::store::driver;
-use crate::store::journal::{self, DecisionLine, Line};
-use crate::store::left::{Left, NOTED};
+use crate::store::facts::{Fact, Left, Said};
+use crate::store::journal::{DecisionLine, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::owed::Debt;
-use crate::store::running::Running;
 use crate::store::waiting::Waiting;
-
-/// The field of a stop that a command stands in for.
-pub(crate) const STANDS_IN: &str = "stands_in";
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
@@ -47,7 +43,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         performed.called = called::reason(place, event, performed);
         called::note_typed(place, event, performed);
     }
-    let written = add_decision(place, event, &result, start.elapsed());
+    let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
         let note = format!("the journal cannot be written: {error}");
         performed.notes.push(note);
@@ -57,31 +53,26 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 
 /// Carries out a stop, and adds what the user reads of the state whatever is decided.
 fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<Performed, Stuck> {
-    let mut left = place.left();
-    let early = pause_noted(place, &left);
-    if early.is_some() {
-        left = place.left();
-    }
+    let early = pause_noted(place);
     let snapshot = place.glance(&git);
-    // Where a command stands in for the stop, the agent reads its answer: what is for the user waits for the next stop.
-    let is_told =
-        event.fields.get(STANDS_IN).is_none() && !matches!(snapshot.state, Reading::Broken(_));
-    if is_told && differs(&left, &snapshot.state) {
+    let is_told = is_told(event) && !matches!(snapshot.state, Reading::Broken(_));
+    if is_told && differs(&place.journal().facts().left, &snapshot.state) {
         let _lock = place.lock()?;
         // Another process may have written both since.
-        left = place.look(&place.state(), false);
-        left.write().map_err(io(UNNOTED))?;
+        let written = Noticed::of(place, &place.state(), false).write(place);
+        written.map_err(io(UNNOTED))?;
     }
     let mut performed = carry_out(place, event, &snapshot, git, start)?;
-    if !performed.decision.writes_nothing() || performed.decision.ended.is_some() {
-        left = place.left();
-        if let Some(paused) = pause_noted(place, &left) {
-            performed.hold(paused);
-        }
+    let has_done = !performed.decision.writes_nothing() || performed.decision.ended.is_some();
+    if has_done && let Some(paused) = pause_noted(place) {
+        performed.hold(paused);
     }
-    let news = left.kept.news.iter().filter(|_| is_told).cloned();
+    if is_told {
+        let Left { news, calls, .. } = place.journal().facts().left;
+        performed.pending = Said { news, calls, ..Said::default() };
+    }
+    let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));
-    performed.pending = is_told.then_some(left);
     Ok(performed)
 }
 
@@ -90,56 +81,26 @@ fn add_decision(
     place: &Place,
     event: &Event,
     result: &Result<Performed, Stuck>,
-    took: Duration,
 ) -> std::io::Result<()> {
     // A session that has claimed nothing leaves no trace.
     let leaves_none = |done: &Performed| {
         done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
     };
-    if result.as_ref().is_ok_and(leaves_none) {
+    if result.as_ref().is_ok_and(|done| done.is_in_journal || leaves_none(done)) {
         return Ok(());
     }
-    let line = Line::Decision(decided(place, event, result, took));
-    place.journal().add(&line)
-}
-
-fn decided(
-    place: &Place,
-    event: &Event,
-    result: &Result<Performed, Stuck>,
-    took: Duration,
-) -> DecisionLine {
-    let mut line = DecisionLine {
-        at: journal::now(),
-        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        ..DecisionLine::new(&place.instance.name, event)
-    };
-    match result {
-        Ok(performed) => {
-            line.named = performed.pending.iter().flat_map(|left| left.kept.news.clone()).collect();
-            line.fill(&place.chart, &performed.decision, &performed.before);
-            line.head = begins(place, event, performed).then(|| head(&place.root)).flatten();
-            line.called(performed.called.as_deref());
-            line.stuck = line.stuck.or_else(|| performed.unusable.clone());
-        }
+    let line = match result {
+        Ok(performed) => decided(place, event, performed),
         Err(stuck) => {
+            let mut line = DecisionLine::new(&place.instance.name, event);
             let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);
             let is_called = is_over && called::is_stuck(place, event);
             line.called(is_called.then_some(called::STUCK));
             line.stuck = Some(stuck.to_string());
+            line
         }
-    }
-    line
-}
-
-/// Returns whether a decision is the first one about an instance that this machine knows.
-fn begins(place: &Place, event: &Event, performed: &Performed) -> bool {
-    let Performed { decision, has_state, .. } = performed;
-    let initial = &place.chart.initial;
-    let is_new = || matches!(&event.trigger, Trigger::Enter { phase, .. } if phase == initial);
-    let is_known = || place.journal().base(&place.chart).is_some();
-    let writes = !decision.patch.is_empty() && !place.chart.cycles.is_empty();
-    writes && (!has_state && is_new() || !is_known())
+    };
+    place.journal().add(&Line::Decision(line))
 }
 
 /// What to do next, on the way to an answer.
@@ -170,7 +131,7 @@ fn carry_out(
         Step::Invoke(_) => NextStep::Review,
         Step::Done(decision) if let Some(pause) = pause(place, event, &decision) => {
             let _lock = place.lock()?;
-            place.left().note(Some(pause)).map_err(io("the pause cannot be recorded"))?;
+            note(place, Some(pause)).map_err(io("the pause cannot be recorded"))?;
             let call = place.chart.call(pause);
             let says = format!("`{call}` takes effect when the review that is running has ended.");
             return Ok(Performed::said(says));
@@ -180,7 +141,7 @@ fn carry_out(
                 && let Some(pause) = withdrawn(place, event, snapshot) =>
         {
             let _lock = place.lock()?;
-            place.left().note(None).map_err(io("the pause cannot be withdrawn"))?;
+            note(place, None).map_err(io("the pause cannot be withdrawn"))?;
             let call = place.chart.call(&pause);
             return Ok(Performed::said(format!("`{call}` no longer takes effect.")));
         }
@@ -230,7 +191,7 @@ fn carry_out(
                 };
                 let result = Ok(performed);
                 // If it cannot be written, neither can the next line, and that is reported.
-                let _ = add_decision(place, event, &result, start.elapsed());
+                let _ = add_decision(place, event, &result);
                 earlier = result.ok().map(|done| (done.after(earlier), start.elapsed()));
                 then
             }
@@ -255,7 +216,7 @@ fn follows(
     let goes_on = decision.advances() || decision.ended.as_ref().is_some_and(needs_no_answer);
     // Reviews by a model that the user has named do not add up.
     let names_model = event.fields["model"].as_str().is_some_and(|model| !model.is_empty());
-    if !is_sent_back || !goes_on || names_model || place.left().kept.noted.is_some() {
+    if !is_sent_back || !goes_on || names_model || place.journal().facts().noted.is_some() {
         return None;
     }
     let (step, snapshot) = peek(place, event).ok()?;
@@ -282,50 +243,42 @@ fn pause<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e
     let next = decision.patch.get(place.chart.next.as_ref()?)?;
     let is_pause = next.is_null() && decision.effects.is_empty() && !decision.advances();
     let is_alone = event.fields.get(NOTED).is_none() && place.chart.commands[name].raise.is_empty();
-    let running = Running::read(&place.store, &place.instance.name, &place.dir());
     // A reviewer that waits for its gates is not started then.
-    (is_pause && is_alone && running?.gate.is_none()).then_some(name)
+    (is_pause && is_alone && under_way::current(place)?.gate.is_none()).then_some(name)
+}
+
+/// Notes which command takes effect after the review that is running.
+fn note(place: &Place, command: Option<&str>) -> std::io::Result<()> {
+    place.journal().note(Fact::Noted { command: command.map(str::to_owned) })
 }
 
 /// Returns the pause that waits for the end of a review, if this command would end it.
 fn withdrawn(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Option<String> {
-    let pause = place.left().kept.noted?;
+    let pause = place.journal().facts().noted?;
     let paused = snapshot.decide(&Event::command(&pause), None).ok()?.patch()?;
     let then = Arc::new(snapshot.again(&paused)).decide(event, None).ok()?.decision()?;
     (!matches!(then.answer, Answer::Refuse(_))).then_some(pause)
 }
 
 /// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.
-fn pause_noted(place: &Place, left: &Left) -> Option<String> {
-    let command = left.kept.noted.as_ref()?;
+fn pause_noted(place: &Place) -> Option<String> {
+    let command = &place.journal().facts().noted?;
     if ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
         return None;
     }
     let fields = json!({ NOTED: true });
     let done = perform(place, &Event { fields, ..Event::command(command) }).ok()?;
-    let _lock = place.lock().ok()?;
-    let _ = place.left().note(None);
+    let _ = note(place, None);
     let call = place.chart.call(command);
     let is_done = !done.decision.patch.is_empty();
     is_done.then(|| format!("The review has ended, and `{call}` takes effect now."))
 }
 
-/// Returns whether the state was left in another way than it is found.
-fn differs(left: &Left, found: &Reading) -> bool {
-    match found {
-        Reading::Sound { context, .. } => left.differs(Some(context)),
-        Reading::Missing => left.differs(None),
-        Reading::Broken(_) => false,
-    }
-}
-
 /// Returns the messages that a stop which is foreseen would have for the user, whatever is decided about it.
 pub(crate) fn foreseen_news(place: &Place, snapshot: &Snapshot) -> Vec<String> {
-    let left = place.left();
     match &snapshot.state {
         Reading::Broken(_) => Vec::new(),
-        state if differs(&left, state) => place.look(state, false).kept.news,
-        _ => left.kept.news,
+        state => Noticed::of(place, state, false).left.news,
     }
 }
 
@@ -345,8 +298,9 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !event.is_stop() {
         return None;
     }
-    let (debt, decision) = Debt::find(&place.store, &place.instance.name, text)?;
-    Some(Performed { decision, debt: Some(debt), ..Performed::default() })
+    let owed = place.journal().facts().left.owed?;
+    let decision = owed.for_state(text)?;
+    Some(Performed { decision, owed: Some(owed.at), ..Performed::default() })
 }
 
 /// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid
@@ -371,7 +325,7 @@ fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
 /// yet.
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
     claimant(place, event, decision)
-        .is_some_and(|session| !driver::drives(&place.store, &place.instance.name, session))
+        .is_some_and(|session| !driver::drives(place.journal(), session))
 }
 
 /// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.

@@ -9,8 +9,7 @@ use crate::engine::event::Event;
 use crate::project::change::Change;
 use crate::project::state_file::Reading;
 use crate::run::snapshot::Snapshot;
-use crate::store::left::Left;
-use crate::store::owed::Debt;
+use crate::store::facts::Said;
 
 /// A decision that was carried out.
 #[derive(Debug, Default)]
@@ -26,10 +25,12 @@ pub(crate) struct Performed {
     pub(crate) before: Context,
     /// The context after the decision.
     pub(crate) context: Context,
-    /// The answer, until the host has it.
-    pub(crate) debt: Option<Debt>,
-    /// The messages for the user beside the decision, until the host has them.
-    pub(crate) pending: Option<Left>,
+    /// When the answer was decided that the journal has until the host has it.
+    pub(crate) owed: Option<String>,
+    /// What the user reads beside the decision.
+    pub(crate) pending: Said,
+    /// The journal has a line about it.
+    pub(crate) is_in_journal: bool,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
     /// The change that the reviewer was given, if gates have made it another one.
@@ -63,9 +64,8 @@ impl Performed {
 
     /// Returns why the user is called, now or since an earlier event; `None` for an agent that goes on.
     pub(crate) fn call(&self) -> Option<String> {
-        let earlier = self.pending.iter().flat_map(|pending| &pending.kept.calls);
         let decision = Decision {
-            calls: earlier.chain(&self.decision.calls).cloned().collect(),
+            calls: self.pending.calls.iter().chain(&self.decision.calls).cloned().collect(),
             answer: self.decision.answer.clone(),
             ..Decision::default()
         };
@@ -83,7 +83,7 @@ impl Performed {
         if let Some((earlier, _)) = earlier {
             let messages = earlier.decision.messages;
             self.decision.messages.splice(0..0, messages);
-            self.debt = self.debt.or(earlier.debt);
+            self.owed = self.owed.or(earlier.owed);
         }
         self
     }

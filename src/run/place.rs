@@ -21,7 +21,6 @@ use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
 use crate::store::Store;
 use crate::store::journal::Journal;
-use crate::store::left::Left;
 use crate::store::lock::WriteLock;
 
 /// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
@@ -42,13 +41,16 @@ pub(crate) struct Place {
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
     trees: Arc<OnceLock<Trees>>,
+    journal: Arc<Journal>,
 }
 
 impl Place {
     /// Returns the place of an instance in the project at `root`.
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
-        Self { chart, root, instance, store, settings_before: None, trees: Arc::default() }
+        let shared = instance.shared_name(&chart.scope);
+        let journal = Arc::new(Journal::of(&store, &shared, &instance.name));
+        Self { chart, root, instance, store, settings_before: None, trees: Arc::default(), journal }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -190,24 +192,8 @@ impl Place {
     }
 
     /// Returns the instance's journal.
-    pub(crate) fn journal(&self) -> Journal {
-        Journal::of(&self.store, &self.shared_name(), &self.instance.name)
-    }
-
-    /// Returns the instance's state as this program has left it.
-    pub(crate) fn left(&self) -> Left {
-        Left::of(&self.chart, &self.store, &self.instance.name)
-    }
-
-    /// Compares the state as it was left with the one that is found.
-    pub(crate) fn look(&self, found: &Reading, is_reviewed: bool) -> Left {
-        let mut left = self.left();
-        match found {
-            Reading::Sound { context, .. } => left.find(Some(context), is_reviewed),
-            Reading::Missing => left.find(None, is_reviewed),
-            Reading::Broken(_) => {}
-        }
-        left
+    pub(crate) fn journal(&self) -> &Arc<Journal> {
+        &self.journal
     }
 
     /// Returns the error for a state that cannot be used.

@@ -7,13 +7,15 @@ use serde_json::Value as Json;
 
 use crate::diagnostic::quote::quoted;
 use crate::disk;
-use crate::engine::decision::{Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
+use crate::engine::spent::PastReview;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
 use crate::project::git::{self, Git};
-use crate::project::state_file;
+use crate::project::{seen, state_file};
 use crate::run::attempt::{Again, Attempt, Due};
 use crate::run::meanwhile::ChangedFiles;
+use crate::run::noticed::Noticed;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -22,7 +24,7 @@ use crate::run::under_way::{KILLED, already_running, announced, ended, record_le
 use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
-use crate::store::running::Note;
+use crate::store::running::{Begun, cancel_file};
 
 /// What happened to a review that was due.
 pub(crate) enum Reviewed {
@@ -75,13 +77,16 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     let running = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
     // A pause that waits for a review which ended since this stop began comes before the next review, at the next stop.
-    let running = running.filter(|_| !event.is_stop() || place.left().kept.noted.is_none());
+    let is_noted = place.journal().facts().noted.is_some();
+    let running = running.filter(|_| !event.is_stop() || !is_noted);
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place, event)));
     };
     record_left(place, KILLED);
     // The process that held the lock a moment ago may have done what this decision asks for.
-    let revision = place.lock()?.revision().map_err(io("the revision cannot be read"))?;
+    let lock = place.lock()?;
+    let revision = place.journal().facts().revision;
+    drop(lock);
     let git = Arc::default();
     let snapshot = place.snapshot_with(&git, false);
     let invocation = match snapshot.decide(event, None)? {
@@ -91,29 +96,39 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
+    let journal = place.journal();
+    let undecided = journal.undecided();
+    if let Some(paid) = undecided.filter(|paid| is_about_now(place, &paid.run, &invocation)) {
+        let (by, run) = (paid.by, paid.run);
+        let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
+        let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
+        let ended = Ended { effort, ..Ended::new(invocation, outcome) };
+        let (changed, again) = (None, None);
+        let before = snapshot;
+        let unwritten = Unwritten { ended, revision, before, changed, again, lock: running };
+        return Ok(Reviewed::Ran(Box::new(unwritten)));
+    }
     let state = snapshot.state.text().unwrap_or_default();
-    let (store, name) = (&place.store, &place.instance.name);
     let goes_on = event.fields["stop_hook_active"] == true;
-    let was_sent_back = goes_on && SEND_BACK.is_for(store, name, state);
+    let was_sent_back = goes_on && SEND_BACK.is_for(journal, state);
     if let Some(performed) = sent_back(event, &invocation, was_sent_back) {
         // If it stays unknown, the agent is sent back until the host ignores it.
-        let _ = SEND_BACK.note(store, name, state, None);
+        let _ = SEND_BACK.note(journal, state, None);
         return answered(performed);
     }
     let announced = announced(place, event, &snapshot, &invocation);
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
-    // A file system that stores no note or no state stores no verdict either, and that would be paid for and lost.
-    let unwritten = "no review was started, because its result could not be written";
-    let note =
-        Note::leave(&place.store, &place.instance.name, &announced).map_err(io(unwritten))?;
-    let lock = place.lock()?;
-    disk::try_to_replace(&place.dir().join(state_file::FILE)).map_err(io(unwritten))?;
     // What is not in the journal, no limit counts.
     let uncounted =
         "no review was started, because the journal, which counts reviews, could not be written";
-    place.journal().try_to_add().map_err(io(uncounted))?;
+    let cancel = cancel_file(&place.store, &place.instance.name);
+    let begun = Begun::say(journal, cancel, &announced).map_err(io(uncounted))?;
+    let lock = place.lock()?;
+    // A file system that stores no state stores no verdict either, and that would be paid for and lost.
+    disk::try_to_replace(&place.dir().join(state_file::FILE))
+        .map_err(io("no review was started, because its result could not be written"))?;
     // Without it, what is changed during the review is not named.
-    let _ = place.look(&snapshot.state, false).write();
+    let _ = Noticed::of(place, &snapshot.state, false).write(place);
     drop(lock);
     let due = Due {
         snapshot: &snapshot,
@@ -121,7 +136,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         revision,
         hook,
         lock: &running,
-        note: &note,
+        begun: &begun,
     };
     let Some(attempt) = due.attempt(place, event, announced)? else {
         return Ok(Reviewed::NotDue(Arc::default()));
@@ -133,7 +148,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = place.journal().add(&Line::Review(review));
     }
     // A process that is killed before this leaves it, so that the review is in the journal all the same.
-    drop(note);
+    drop(begun);
     Ok(Reviewed::Ran(Box::new(Unwritten {
         ended: Ended {
             invocation: (again.as_mut())
@@ -148,6 +163,13 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         again,
         lock: running,
     })))
+}
+
+/// Returns whether a review is the one that is due, and nothing has changed since.
+fn is_about_now(place: &Place, run: &PastReview, due: &Invocation) -> bool {
+    let tree = (&*place.root, place.trees());
+    let seen = || seen::seen(&place.chart, tree, &place.dir(), &due.subject).all;
+    (&run.cycle, run.n) == (&due.cycle, due.n) && run.seen == seen()
 }
 
 /// The number of seconds that an agent's shell waits for a command on any host.

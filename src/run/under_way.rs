@@ -13,9 +13,10 @@ use crate::hash;
 use crate::project::seen::{self, Seen};
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
+use crate::store::facts::{Fact, Running};
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::running::{self, Running};
+use crate::store::running;
 
 /// How long a command waits for the end of a review that it has asked to end.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -26,10 +27,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Why a review has no verdict of which nothing else is known.
 pub(crate) const KILLED: &str = "what ran it was killed";
 
+/// Returns the review that is running.
+pub(crate) fn current(place: &Place) -> Option<Running> {
+    running::of(place.journal(), &place.dir())
+}
+
 /// Writes to the journal what a hook that was killed could not write: `why` there is no verdict.
 pub(crate) fn record_killed(place: &Place, why: &str) {
     let (store, name) = (&place.store, &place.instance.name);
-    if running::has_note(store, name)
+    if place.journal().facts().running.is_some()
         && let Ok(Some(_lock)) = ReviewLock::try_acquire(store, name, &place.dir())
     {
         record_left(place, why);
@@ -38,20 +44,20 @@ pub(crate) fn record_killed(place: &Place, why: &str) {
 
 /// Does the same. The caller holds the review lock.
 pub(super) fn record_left(place: &Place, why: &str) {
-    let left = running::take_left(&place.store, &place.instance.name);
+    let Some(left) = place.journal().facts().running else {
+        return;
+    };
     let is_in_journal = |running: &Running| {
         let started = clock::rfc3339(running.started);
         let started = started.trim_end_matches('Z');
         let mut runs = place.journal().reviews().into_iter().map(|it| it.run);
         runs.any(|run| (&run.cycle, run.n) == (&running.cycle, running.n) && *run.at >= *started)
     };
-    let left = left.filter(|running| running.is_started && !is_in_journal(running));
-    let Some(running) = left else {
-        return;
-    };
-    // How long it had been running is not known.
-    let spent = Effort::default();
-    record_lost(place, running, why.to_owned(), &spent);
+    if left.is_started && !is_in_journal(&left) {
+        // How long it had been running is not known.
+        record_lost(place, left, why.to_owned(), &Effort::default());
+    }
+    let _ = place.journal().note(Fact::Over);
 }
 
 /// Writes to the journal a review that was lost together with its hook.
@@ -77,10 +83,9 @@ pub(crate) fn running(place: &Place) -> Option<String> {
 
 /// Says the same after a command that leaves the review running, such as a pause. One whose gates still run does not begin then.
 pub(crate) fn running_on(place: &Place) -> Option<String> {
-    let running = Running::read(&place.store, &place.instance.name, &place.dir());
-    match running.is_some_and(|running| running.gate.is_none()) {
+    match current(place).is_some_and(|running| running.gate.is_none()) {
         true => Some(said_of_running(place, ". It goes on, and its verdict counts.")),
-        false => self::running(place),
+        false => running(place),
     }
 }
 
@@ -101,7 +106,7 @@ pub(crate) fn files_seen(place: &Place) -> Option<u64> {
 
 /// Ends the review that is running; returns whether it could be asked to end.
 pub(crate) fn end(place: &Place) -> bool {
-    running::cancel(&place.store, &place.instance.name, &place.dir()).is_ok()
+    running::cancel(place.journal(), &place.dir()).is_ok()
 }
 
 /// Waits until the review that was asked to end is over, for a short time.
@@ -117,8 +122,7 @@ pub(crate) fn await_end(place: &Place) {
 fn said_of_running(place: &Place, end: &str) -> String {
     let noun = &place.chart.scope.noun;
     let name = &place.instance.name;
-    let running = Running::read(&place.store, name, &place.dir());
-    let running = running.map(|running| format!(" ({})", running.in_words()));
+    let running = current(place).map(|running| format!(" ({})", running.in_words()));
     let running = running.unwrap_or_default();
     let option = place.option();
     let cancel = place.chart.cancels();

@@ -18,14 +18,17 @@ use crate::project::find;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
+use crate::run::line::{decided, is_told};
 use crate::run::meanwhile::{self, has_moved_on, passed_limits};
+use crate::run::noticed::{self, Noticed};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::Unwritten;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::store::lock::{ReviewLock, WriteLock};
-use crate::store::owed::Debt;
+use crate::store::facts::{Fact, Said};
+use crate::store::journal::{DecisionLine, Line};
+use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::shown;
 
@@ -40,14 +43,14 @@ pub(crate) fn write(
     run: Option<Unwritten>,
     git: &Arc<Git>,
 ) -> Result<Option<Performed>, Stuck> {
-    let mut lock = place.lock()?;
+    let _lock = place.lock()?;
     let is_reviewed = run.is_some();
     let mut snapshot = place.snapshot_with(git, is_reviewed);
     // The review's lock is kept until everything is written.
     let (mut ended, mut _review_lock, mut changes) = (None, None, None);
     let mut is_blamed = false;
     if let Some(run) = run {
-        let revision = lock.revision().map_err(io("the revision cannot be read"))?;
+        let revision = place.journal().facts().revision;
         let (before, fields) = (run.before.context(), snapshot.context());
         let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
         let file = &run.ended.invocation.file;
@@ -86,50 +89,50 @@ pub(crate) fn write(
     }
     claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
-    let debt = match decision.patch.is_empty() {
-        true => {
-            if is_reviewed {
-                place.look(&snapshot.state, true).write().map_err(io(UNNOTED))?;
-            }
-            None
-        }
-        false => write_state(place, event, &mut lock, &snapshot, &decision)?,
-    };
-    Ok(Some(Performed { debt, ..Performed::of(&snapshot, decision) }))
+    let mut performed = Performed::of(&snapshot, decision);
+    if !performed.decision.patch.is_empty() {
+        write_state(place, event, &snapshot, &mut performed)?;
+    } else if is_reviewed {
+        let written = Noticed::of(place, &snapshot.state, true).write(place);
+        written.map_err(io(UNNOTED))?;
+    }
+    Ok(Some(performed))
 }
 
-/// Writes the state. Returns the answer to a stop, until the host has it.
+/// Writes the state, after the line about the decision: of a process that is killed in between, the next one knows that by the
+/// state that it finds.
 fn write_state(
     place: &Place,
     event: &Event,
-    lock: &mut WriteLock,
     snapshot: &Snapshot,
-    decision: &Decision,
-) -> Result<Option<Debt>, Stuck> {
+    performed: &mut Performed,
+) -> Result<(), Stuck> {
+    let decision = &performed.decision;
     // As it is in the file: what does not count for a review is there all the same.
     let before = match &snapshot.state {
         Reading::Sound { context, .. } => context,
         _ => snapshot.context(),
     };
     let text = new_state(place, snapshot, &decision.patch)?;
-    let mut left = place.look(&snapshot.state, decision.ended.is_some());
-    if let Reading::Sound { context: after, .. } = state_file::parse(&place.chart, &text) {
-        left.decide(event, (before, &after), decision);
-        left.write().map_err(io(UNNOTED))?;
-    }
-    // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order, a review
-    // that the new state does not ask for would count.
-    let debt = match &event.trigger {
-        Trigger::Enter { .. } | Trigger::Command(_) => {
-            lock.bump().map_err(io("the revision cannot be written"))?;
-            None
+    let mut noticed = Noticed::of(place, &snapshot.state, decision.ended.is_some());
+    noticed.write(place).map_err(io(UNNOTED))?;
+    let left = match state_file::parse(&place.chart, &text) {
+        Reading::Sound { context: after, .. } => {
+            noticed::decided(place, noticed.left, event, (before, &after, &text), decision)
         }
-        Trigger::Hook(_) if event.is_stop() => {
-            let left = Debt::leave(&place.store, &place.instance.name, &text, decision);
-            Some(left.map_err(io("the answer cannot be stored"))?)
-        }
-        Trigger::Hook(_) => None,
+        _ => noticed.left,
     };
+    performed.owed = left.owed.as_ref().map(|owed| owed.at.clone());
+    if is_told(event) {
+        performed.pending =
+            Said { news: left.news.clone(), calls: left.calls.clone(), ..Said::default() };
+        let is_cancelled = |ended: &Ended| ended.effort.is_cancelled;
+        let is_users = decision.ended.as_ref().is_some_and(is_cancelled);
+        performed.called = performed.call().filter(|_| !is_users);
+    }
+    let line = DecisionLine { wrote: Some(Box::new(left)), ..decided(place, event, performed) };
+    place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;
+    performed.is_in_journal = true;
     let dir = place.dir();
     std::fs::create_dir_all(&dir)
         .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
@@ -137,8 +140,9 @@ fn write_state(
             "{} cannot be written",
             place.instance.dir.join(state_file::FILE).display()
         )))?;
-    left.confirm();
-    Ok(debt)
+    // Without it, a state that is taken back to what it was counts as never written.
+    let _ = place.journal().note(Fact::Landed);
+    Ok(())
 }
 
 /// Returns the text of the state that `patch` leads to.
@@ -183,7 +187,7 @@ pub(crate) fn claimant<'e>(
         // Of a change that is over, nothing comes next.
         Trigger::Hook(_) => place.chart.scope.since.is_none() || place.is_in_cycle(),
         Trigger::Enter { .. } => true,
-        Trigger::Command(_) => driver::of(&place.store, &place.instance.name).is_empty(),
+        Trigger::Command(_) => driver::of(place.journal()).is_empty(),
     };
     takes_up.then_some(session)
 }
@@ -191,7 +195,7 @@ pub(crate) fn claimant<'e>(
 /// Returns whether a review is running, and not for this session.
 pub(crate) fn is_reviewed_by_another(place: &Place, session: &str) -> bool {
     let (store, name) = (&place.store, &place.instance.name);
-    !driver::drives(store, name, session) && ReviewLock::is_held(store, name, &place.dir())
+    !driver::drives(place.journal(), session) && ReviewLock::is_held(store, name, &place.dir())
 }
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
@@ -200,7 +204,7 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
         return Ok(());
     };
     if let Some(what) = left_in_cycle(place, session) {
-        place.left().add(what).map_err(io(UNNOTED))?;
+        place.journal().note(Fact::News { text: what }).map_err(io(UNNOTED))?;
     }
     record_driver(place, session)
 }
@@ -212,11 +216,14 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     let claimed = driver::claimed(from_ref(&place.root), &scope.home, session).ok()??;
     let name = claimed.instance;
     let is_resumed = driver::is_own_name(&name);
-    if is_resumed || name == place.instance.name || !driver::drives(&place.store, &name, session) {
+    if is_resumed || name == place.instance.name {
         return None;
     }
     let other = find::of_name(&place.root, scope, &name).instance?;
     let other = Place::new(Arc::clone(&place.chart), place.root.clone(), other);
+    if !driver::drives(other.journal(), session) {
+        return None;
+    }
     let snapshot = other.snapshot();
     let cycle = running_cycle(&place.chart, snapshot.context())?;
     let noun = &scope.noun;
@@ -229,7 +236,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let is_driven = || !driver::recorded(&place.store, &place.instance.name).is_empty();
+    let is_driven = || !place.journal().facts().drivers.is_empty();
     match &event.session {
         Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
             record_driver(place, session)
@@ -245,6 +252,6 @@ fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
         true => around.into_iter().filter(|id| name_flaw(id).is_none()).collect(),
         false => vec![session.to_owned()],
     };
-    driver::claim(&place.store, &place.instance.name, &sessions)
+    driver::claim(place.journal(), &sessions)
         .map_err(io("the session that drives it cannot be recorded"))
 }

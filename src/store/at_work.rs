@@ -1,7 +1,8 @@
 //! Whether the agent that drives an instance is at work, as far as this machine knows: hosts report only that an agent
 //! stops, and the agent's own commands show that it has begun again.
 
-use super::journal::{Line, RUN};
+use super::facts::RUN;
+use super::journal::Line;
 use crate::chart::Chart;
 use crate::host::events::{is_event, is_stop};
 

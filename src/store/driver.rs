@@ -1,9 +1,9 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact about this machine, not about the repository, so it is never in `state.json`. Two kinds of
-//! records say it: the instance that a session claimed last, and the session that drives an instance. They disagree if another
-//! session has claimed the instance since, which is reported to the old one once. Another says whether both were removed. Two more say
-//! what a session has reported about an instance without a driver, and how the hook is called.
+//! This is a fact about this machine, not about the repository, so it is never in `state.json`. The journal of an instance says
+//! which sessions have claimed it, and a record of each session which instance that has claimed last. They disagree if
+//! another session has claimed the instance since, which is reported to the old one once. Another record says how the hook is
+//! called.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,21 +12,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::facts::Fact;
 use super::git_dir::{self, WorkTree};
-use super::lock::WriteLock;
+use super::journal::Journal;
 use super::{Store, record, turn, waiting};
 use crate::disk;
 use crate::files::pattern::name_flaw;
-use crate::hash;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
-
-/// The kind of record that says which session drives an instance.
-const DRIVER: &str = "driver";
-
-/// The kind of record that says which instance without a driver a session has reported to its user.
-const REPORTED: &str = "reported";
 
 /// The kind of record that says that a settings file calls the hook for an instance, and no plugin does.
 const BARE: &str = "bare";
@@ -70,7 +64,6 @@ pub(crate) fn claimed(
         return Ok(None);
     }
     let mut last: Option<(Duration, Claimed)> = None;
-    let mut stores = Vec::new();
     let mut tree: Option<WorkTree> = None;
     for root in roots {
         // Most roots are above one another, in the same work tree.
@@ -86,15 +79,7 @@ pub(crate) fn claimed(
         {
             last = Some((at, Claimed::of(root, &store, claim)));
         }
-        stores.push((root, store));
     }
-    let last = last.or_else(|| {
-        let driven = stores.iter().filter_map(|(root, store)| {
-            let (at, claim) = driven(store, session)?;
-            Some((at, Claimed::of(root, store, claim)))
-        });
-        driven.max_by_key(|(at, _)| *at)
-    });
     Ok(last.map(|(_, claimed)| claimed))
 }
 
@@ -109,18 +94,6 @@ impl Claimed {
     }
 }
 
-/// Returns the instance that `session` drives by the record of that instance: someone has removed what the session claimed.
-fn driven(store: &Store, session: &str) -> Option<(Duration, Claim)> {
-    let driven = record::names(store, DRIVER).into_iter();
-    let driven = driven.filter_map(|instance| {
-        let (at, drivers): (_, Vec<String>) = record::try_read(store, &instance, DRIVER).ok()??;
-        let is_gone = false;
-        let is_driver = drivers.iter().any(|driver| driver == session);
-        is_driver.then_some((at, Claim { instance, is_gone }))
-    });
-    driven.max_by_key(|(at, _)| *at)
-}
-
 /// Returns the name of the instance that is a session's alone.
 pub(crate) fn own_name(session: &str) -> String {
     format!("{OWN}{session}")
@@ -133,23 +106,17 @@ pub(crate) fn is_own_name(name: &str) -> bool {
 
 /// Returns the session that drives an instance; several if one host was started in the shell of another. One that has claimed
 /// another instance since drives that, and comes back to the one that is its own alone.
-pub(crate) fn of(store: &Store, instance: &str) -> Vec<String> {
-    let mut drivers = recorded(store, instance);
+pub(crate) fn of(journal: &Journal) -> Vec<String> {
+    let mut drivers = journal.facts().drivers;
+    let instance = &journal.instance;
+    drivers.retain(|session| *instance == own_name(session) || has_claimed(journal, session));
     drivers
-        .retain(|session| instance == own_name(session) || has_claimed(store, instance, session));
-    drivers
-}
-
-/// Returns the sessions that have claimed an instance last, whatever they have claimed since.
-pub(crate) fn recorded(store: &Store, instance: &str) -> Vec<String> {
-    record::read(store, instance, DRIVER).unwrap_or_default()
 }
 
 /// Returns whether the instance is the last one that `session` has claimed.
-fn has_claimed(store: &Store, instance: &str, session: &str) -> bool {
-    let claim = record::read(store, session, SESSION);
-    let claim = claim.or_else(|| Some(driven(store, session)?.1));
-    claim.is_some_and(|claim: Claim| claim.instance == instance)
+fn has_claimed(journal: &Journal, session: &str) -> bool {
+    let claim = record::read(&journal.store, session, SESSION);
+    claim.is_some_and(|claim: Claim| claim.instance == journal.instance)
 }
 
 /// Returns whether these sessions drive an instance, and `session` is none of them.
@@ -159,19 +126,19 @@ pub(crate) fn are_others(drivers: &[String], session: Option<&str>) -> bool {
 }
 
 /// Returns whether `session` drives the instance and has claimed nothing else since.
-pub(crate) fn drives(store: &Store, instance: &str, session: &str) -> bool {
-    of(store, instance).iter().any(|driver| driver == session)
+pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
+    of(journal).iter().any(|driver| driver == session)
 }
 
 /// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
-pub(crate) fn claim(store: &Store, instance: &str, sessions: &[String]) -> io::Result<()> {
+pub(crate) fn claim(journal: &Journal, sessions: &[String]) -> io::Result<()> {
     for session in sessions {
-        claim_one(store, instance, session)?;
+        claim_one(&journal.store, &journal.instance, session)?;
     }
-    if recorded(store, instance) != sessions {
-        record::write(store, instance, DRIVER, sessions)?;
+    match journal.facts().drivers == sessions {
+        true => Ok(()),
+        false => journal.note(Fact::Drivers { sessions: sessions.to_vec() }),
     }
-    Ok(())
 }
 
 fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
@@ -183,19 +150,6 @@ fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
         say(store, instance, session, false)?;
     }
     Ok(())
-}
-
-/// Returns whether `session` has reported that nobody drives an instance in this state.
-pub(crate) fn has_reported(store: &Store, instance: &str, session: &str, state: &[u8]) -> bool {
-    let reported: Option<(String, u64)> = record::read(store, session, REPORTED);
-    reported == Some((instance.to_owned(), hash::number(state)))
-}
-
-/// Records that `session` has reported that nobody drives an instance in this state.
-pub(crate) fn report(store: &Store, instance: &str, session: &str, state: &[u8]) {
-    sweep(store, REPORTED);
-    // If this cannot be recorded, it is said again.
-    let _ = record::write(store, session, REPORTED, (instance, hash::number(state)));
 }
 
 /// Removes the records of sessions that ended long ago.
@@ -214,45 +168,29 @@ pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -
 }
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
-/// The caller holds the instance's write lock.
-pub(crate) fn release(store: &Store, instance: &str, session: &str) {
-    let mut drivers = recorded(store, instance);
-    let before = drivers.len();
-    drivers.retain(|driver| driver != session);
-    if drivers.len() == before {
-        return;
+pub(crate) fn release(journal: &Journal, session: &str) {
+    let mut sessions = journal.facts().drivers;
+    if let Some(at) = sessions.iter().position(|driver| driver == session) {
+        sessions.remove(at);
+        // If this cannot be recorded, others read that the session may have ended.
+        let _ = journal.note(Fact::Drivers { sessions });
     }
-    // If this cannot be recorded, others read that the session may have ended.
-    let _ = match drivers.len() {
-        0 => {
-            record::remove(store, instance, DRIVER);
-            Ok(())
-        }
-        _ => record::write(store, instance, DRIVER, drivers),
-    };
 }
 
 /// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
 pub(crate) fn forget(store: &Store, session: &str) {
-    for instance in record::names(store, DRIVER) {
-        let is_driven = || recorded(store, &instance).iter().any(|driver| driver == session);
-        if is_driven()
-            && let Ok(_lock) = WriteLock::acquire(store, &instance)
-        {
-            release(store, &instance, session);
-        }
-    }
+    let own = own_name(session);
+    release(&Journal::of(store, &own, &own), session);
     record::remove(store, session, SESSION);
 }
 
 /// Removes what says that sessions drive an instance. What they have claimed since, they drive all the same.
-pub(crate) fn leave(store: &Store, instance: &str) {
-    for session in of(store, instance) {
-        if has_claimed(store, instance, &session) {
-            forget(store, &session);
-        } else if let Ok(_lock) = WriteLock::acquire(store, instance) {
-            release(store, instance, &session);
+pub(crate) fn leave(journal: &Journal) {
+    for session in of(journal) {
+        if has_claimed(journal, &session) {
+            forget(&journal.store, &session);
         }
+        release(journal, &session);
     }
 }
 

@@ -6,12 +6,15 @@
 //! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Store, lines, record};
+use super::facts::{Done, ENTER, Entry, Fact, Facts, Left, RUN, Said};
+use super::lines::{Folded, Version};
+use super::{Store, facts, lines, record};
 use crate::chart::Chart;
 use crate::clock;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
@@ -20,9 +23,6 @@ use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::lasting;
 use crate::text::plain_line;
-
-/// Comes before the name of a command.
-pub(crate) const RUN: &str = "run ";
 
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
 pub(crate) const REVIEW: &str = "review";
@@ -80,8 +80,9 @@ pub(crate) struct DecisionLine {
     /// Why nothing could be decided, or why that was the answer if no rule says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stuck: Option<String>,
-    /// How many milliseconds it took.
-    pub(crate) ms: u64,
+    /// How it leaves the state, if it has written that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wrote: Option<Box<Left>>,
 }
 
 /// A rule that was tried.
@@ -190,26 +191,70 @@ fn newest<T>(mut lines: Vec<T>, run: impl Fn(&T) -> Option<&PastReview>) -> Vec<
 /// The journal of one instance.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    store: Store,
+    pub(super) store: Store,
     /// The name of its file, which it may share with other instances.
     file: String,
-    instance: String,
+    pub(super) instance: String,
+    /// What was known when the file was read last.
+    known: Mutex<(Version, Folded)>,
 }
 
 impl Journal {
     /// Returns the journal of `instance`, whose lines are in the file called `file`.
     pub(crate) fn of(store: &Store, file: &str, instance: &str) -> Self {
-        Self { store: store.clone(), file: file.to_owned(), instance: instance.to_owned() }
+        let (store, file, instance) = (store.clone(), file.to_owned(), instance.to_owned());
+        Self { store, file, instance, known: Mutex::default() }
     }
 
-    /// Adds a line.
+    /// Returns what is known of the instance now.
+    pub(crate) fn facts(&self) -> Facts {
+        let version = lines::version(&self.store, &self.file);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 != version {
+            *known = (version, lines::folded(&self.store, &self.file));
+        }
+        known.1.all.get(&self.instance).cloned().unwrap_or_default()
+    }
+
+    /// Adds a line, unless it is about a decision that has done nothing and is the same as the last one.
     pub(crate) fn add(&self, line: &Line) -> io::Result<()> {
-        lines::append(&self.store, &self.file, &serde_json::to_vec(line)?)
+        if let Line::Decision(DecisionLine { wrote: None, review: None, .. }) = line
+            && self.facts().last == facts::number(&serde_json::to_string(line)?)
+        {
+            return Ok(());
+        }
+        self.append(line, false)
     }
 
-    /// Finds out whether a line can be added.
-    pub(crate) fn try_to_add(&self) -> io::Result<()> {
-        lines::try_to_append(&self.store, &self.file)
+    /// Adds a line about a decision that is about to be written, and waits until the disk has it.
+    pub(crate) fn add_first(&self, line: &Line) -> io::Result<()> {
+        self.append(line, true)
+    }
+
+    /// Adds a fact.
+    pub(crate) fn note(&self, fact: Fact) -> io::Result<()> {
+        let (at, instance) = (now(), self.instance.clone());
+        self.append(&Entry { at, instance, fact }, false)
+    }
+
+    /// Adds what the host has, if that is anything. Without that line, it is said again.
+    pub(crate) fn say(&self, said: Said) {
+        if said != Said::default() {
+            let _ = self.note(Fact::Said(said));
+        }
+    }
+
+    /// Adds that something is done once for a state, or that this is forgotten.
+    pub(crate) fn note_done(&self, what: &str, done: Option<Done>) -> io::Result<()> {
+        self.note(Fact::Done { what: what.to_owned(), done })
+    }
+
+    fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {
+        lines::append(&self.store, &self.file, &serde_json::to_vec(line)?, is_kept)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, folded) = std::mem::take(&mut *known);
+        lines::sum_up(&self.store, &self.file, now(), folded);
+        Ok(())
     }
 
     /// Returns the lines, oldest first.
@@ -247,6 +292,16 @@ impl Journal {
             Line::Decision(_) | Line::Gate(_) => None,
         });
         reviews.collect()
+    }
+
+    /// Returns the review that has ended with a verdict about which nothing is decided: the process that ran it was killed.
+    pub(crate) fn undecided(&self) -> Option<ReviewLine> {
+        let last = self.read().into_iter().rev().find_map(|line| match line {
+            Line::Review(review) => Some(Some(review)),
+            Line::Decision(DecisionLine { review: Some(_), .. }) => Some(None),
+            Line::Decision(_) | Line::Gate(_) => None,
+        });
+        last.flatten().filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
     }
 
     /// Returns the commit that was checked out when the last review of code began that passed and ended its cycle; without one,
@@ -325,13 +380,14 @@ impl DecisionLine {
     /// Returns the line about an event of which nothing is decided yet.
     pub(crate) fn new(instance: &str, event: &Event) -> Self {
         Self {
+            at: now(),
             instance: instance.to_owned(),
             event: match &event.trigger {
                 Trigger::Hook(_) if event.is_stop() && !event.fields["terminal"].is_null() => {
                     REVIEW.to_owned()
                 }
                 Trigger::Hook(name) => name.clone(),
-                Trigger::Enter { phase, .. } => format!("enter {phase}"),
+                Trigger::Enter { phase, .. } => format!("{ENTER}{phase}"),
                 Trigger::Command(name) => format!("{RUN}{name}"),
             },
             session: event.session.clone(),

@@ -3,7 +3,7 @@
 //! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
 //! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
-//! full; what budgets count is copied to the new one. Each folder of the store may have such files.
+//! full; what budgets count and what is known of the instances is copied to the new one. Each folder of the store may have such files.
 
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
@@ -14,22 +14,32 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::facts::{self, All, Entry, Fact};
 use super::{Store, record};
 use crate::disk;
 use crate::os::file::is_at;
 use crate::os::regular::open_to_append;
 
 /// The extension of the file.
-pub(super) const KIND: &str = "journal";
+pub(super) const KIND: &str = "jsonl";
 
 /// The extension of the previous one, which is full.
-const OLDER: &str = "journal.1";
+const OLDER: &str = "older";
 
 /// The size at which a new file is started.
 const FULL: u64 = 4 * 1024 * 1024;
 
+/// After so many bytes, what follows from all before them is written.
+const OFTEN: u64 = 32 * 1024;
+
+/// How many bytes at the end of a file have such a line, most of the time.
+const TAIL: u64 = 2 * OFTEN;
+
 /// How the line of a review begins: what it cost counts for good.
 const LASTING: &str = r#"{"line":"review""#;
+
+/// What a line has that says what follows from those before it. In a text, there would be a backslash before each quote.
+const FACTS: &str = r#""line":"facts""#;
 
 /// How often to look for a file that other processes are replacing.
 const TRIES: usize = 16;
@@ -46,31 +56,37 @@ struct Dated {
     at: String,
 }
 
-/// Appends a line to the file of `name`.
-pub(crate) fn append(store: &Store, name: &str, line: &[u8]) -> io::Result<()> {
+/// Appends a line to the file of `name`. If it `is_kept`, the disk has it then.
+pub(super) fn append(store: &Store, name: &str, line: &[u8], is_kept: bool) -> io::Result<()> {
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
     // A disk that is full may still open it.
     store.write(|folder| {
-        let written = open(folder, name)?.write(&text)?;
+        let mut file = open(folder, name)?;
+        let written = file.write(&text)?;
         // The rest would become a line of its own, mixed with the lines of others.
         match written == text.len() {
+            true if is_kept => file.sync_data(),
             true => Ok(()),
             false => Err(io::ErrorKind::WriteZero.into()),
         }
     })
 }
 
-/// Finds out whether a line can be appended.
-pub(crate) fn try_to_append(store: &Store, name: &str) -> io::Result<()> {
-    store.write(|folder| open(folder, name)).map(drop)
-}
-
 /// Returns the lines that can be read as this type, oldest first.
-pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
+pub(super) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
     let texts = store.folders().map(|folder| text(folder, name));
     let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    // What was copied from a full file is in both.
+    let mut copied = HashSet::new();
+    let lines = merged(&texts).into_iter();
+    let lines = lines.filter(|line| !line.starts_with(LASTING) || copied.insert(*line));
+    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Returns the lines of these texts, oldest first.
+fn merged(texts: &[String]) -> Vec<&str> {
     let mut lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     if texts.len() > 1 {
         lines.sort_by_cached_key(|line| {
@@ -78,10 +94,77 @@ pub(crate) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
             dated.map_or_else(|_| String::new(), |dated| dated.at)
         });
     }
-    // What was copied from a full file is in both.
-    let mut copied = HashSet::new();
-    let lines = lines.into_iter().filter(|line| !line.starts_with(LASTING) || copied.insert(*line));
-    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+    lines
+}
+
+/// Which files a reader has read, and how much of each.
+pub(super) type Version = Vec<(u64, u64)>;
+
+/// Returns what is there to be read now.
+pub(super) fn version(store: &Store, name: &str) -> Version {
+    let files =
+        store.folders().filter_map(|folder| super::path(folder, name, KIND).metadata().ok());
+    files.map(|meta| (meta.ino(), meta.len())).collect()
+}
+
+/// What is known of the instances whose lines are in one file.
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) all: All,
+    /// How many bytes were read for it.
+    read: u64,
+    /// It follows from so many bytes of the file; `None` if there is another file, too.
+    to: Option<u64>,
+}
+
+/// Returns what is known of the instances whose lines are in the files of `name`.
+pub(super) fn folded(store: &Store, name: &str) -> Folded {
+    let files: Vec<File> =
+        store.folders().filter_map(|folder| believed(folder, name, KIND)).collect();
+    if let [file] = &files[..] {
+        let (all, start) = last_facts(file).unwrap_or_default();
+        let (rest, read) = text_from(file, start).unwrap_or_default();
+        let all = facts::fold(all, rest.lines());
+        return Folded { all, read, to: Some(start + read) };
+    }
+    let texts: Vec<String> = files.into_iter().map(whole).collect();
+    let all = facts::fold(All::default(), merged(&texts).into_iter());
+    Folded { all, read: 0, to: None }
+}
+
+/// Returns what the last line with facts has, and after which byte the others follow; `None` if the end of the file has no such
+/// line.
+fn last_facts(file: &File) -> Option<(All, u64)> {
+    let length = file.metadata().ok()?.len();
+    let (tail, _) = text_from(file, length.saturating_sub(TAIL)).ok()?;
+    let start = tail[..tail.rfind(FACTS)?].rfind('\n')? + 1;
+    let entry: Entry = serde_json::from_str(tail[start..].lines().next()?).ok()?;
+    match entry.fact {
+        Fact::Facts { to, of } => Some((of, to)),
+        _ => None,
+    }
+}
+
+/// Returns the text of a file from this byte on, and how many bytes that is.
+fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
+    file.seek(SeekFrom::Start(start))?;
+    let mut text = Vec::new();
+    // A little more than a full file, because a process that had it open may still write. The limit keeps us from
+    // reading forever.
+    let length = file.take(2 * FULL).read_to_end(&mut text)?;
+    Ok((String::from_utf8_lossy(&text).into_owned(), length as u64))
+}
+
+/// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.
+pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
+    if let Folded { all: of, read: OFTEN.., to: Some(to) } = folded {
+        let facts = Entry { at, instance: String::new(), fact: Fact::Facts { to, of } };
+        let line = serde_json::to_vec(&facts).unwrap_or_default();
+        // One that is too long would not be found.
+        if (line.len() as u64) < OFTEN {
+            let _ = append(store, name, &line, false);
+        }
+    }
 }
 
 /// Returns the lines in one folder, oldest first, including incomplete ones.
@@ -94,16 +177,13 @@ fn text(folder: &Path, name: &str) -> String {
         id(a) == id(b)
     };
     let older = older.filter(|older| newer.as_ref().is_none_or(|newer| !is_same(older, newer)));
-    let mut text = Vec::new();
-    for file in older.into_iter().chain(newer) {
-        // A little more than a full file, because a process that had it open may still write. The limit keeps us from
-        // reading forever.
-        if file.take(2 * FULL).read_to_end(&mut text).is_err() {
-            break;
-        }
-        text.push(b'\n');
-    }
-    String::from_utf8_lossy(&text).into_owned()
+    older.into_iter().chain(newer).map(whole).collect()
+}
+
+/// Returns the lines of a file, each with a line break after it.
+fn whole(file: File) -> String {
+    let (text, _) = text_from(&file, 0).unwrap_or_default();
+    text + "\n"
 }
 
 /// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
@@ -134,11 +214,15 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
     Err(io::Error::other("it keeps being replaced"))
 }
 
-/// Returns the lines of the file before this one that are not only about a moment, each with a line break before it.
+/// Returns what a new file has of the one before it: the lines that are not only about a moment, and what follows from all.
 fn lasting(folder: &Path, name: &str) -> String {
     let older = text(folder, name);
-    let lines = older.lines().filter(|line| line.starts_with(LASTING));
-    lines.flat_map(|line| ["\n", line]).collect()
+    let of = facts::fold(All::default(), older.lines());
+    let facts =
+        Entry { at: String::new(), instance: String::new(), fact: Fact::Facts { to: 0, of } };
+    let reviews = older.lines().filter(|line| line.starts_with(LASTING)).map(str::to_owned);
+    let lines = reviews.chain(serde_json::to_string(&facts).ok()).filter(|_| !older.is_empty());
+    lines.map(|line| format!("\n{line}")).collect()
 }
 
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
@@ -156,9 +240,8 @@ fn make(path: &Path, lasting: &str) -> io::Result<()> {
 
 /// Opens the file for reading, if it was made on this machine.
 fn believed(folder: &Path, name: &str, kind: &str) -> Option<File> {
-    let (mut file, meta) = super::open_existing(folder, name, kind).ok()?;
-    let is_at_start = file.seek(SeekFrom::Start(0)).is_ok();
-    (is_at_start && is_believed(&file, &meta)).then_some(file)
+    let (file, meta) = super::open_existing(folder, name, kind).ok()?;
+    is_believed(&file, &meta).then_some(file)
 }
 
 /// Returns whether the first line of the file has the file's own number.
@@ -195,7 +278,7 @@ mod tests {
                 scope.spawn(move || {
                     for n in 0..20 {
                         let line = format!("line {writer} {n} {long}");
-                        append(store, "a", line.as_bytes()).unwrap();
+                        append(store, "a", line.as_bytes(), false).unwrap();
                     }
                 });
             }
@@ -221,35 +304,36 @@ mod tests {
             let lines = lines(store);
             lines.iter().map(|line| line[..6].to_owned()).collect()
         };
-        append(store, "a", br#"{"line":"review","at":"1"}"#).unwrap();
+        append(store, "a", br#"{"line":"review","at":"1"}"#, false).unwrap();
         for n in 0..7 {
             let line = format!("line {n} {}", "x".repeat(half));
-            append(store, "a", line.as_bytes()).unwrap();
+            append(store, "a", line.as_bytes(), false).unwrap();
         }
         assert_eq!(numbers(store), ["line 4", "line 5", "line 6"]);
-        assert_eq!(read::<Dated>(store, "a").len(), 1, "what a review cost counts for good");
+        let reviews = read::<Dated>(store, "a").into_iter().filter(|line| line.at == "1");
+        assert_eq!(reviews.count(), 1, "what a review cost counts for good");
         let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
         let mut names: Vec<_> = fs::read_dir(&store.beside).unwrap().map(names).collect();
         names.sort();
-        assert_eq!(names, [".gitignore", "a.journal", "a.journal.1"]);
+        assert_eq!(names, [".gitignore", "a.jsonl", "a.older"]);
     }
 
     #[test]
     fn a_torn_line_and_a_foreign_file_cost_no_other_line() {
         let home = tempfile::tempdir().unwrap();
         let store = &Store::of(home.path(), "home");
-        append(store, "a", b"line 1").unwrap();
-        let path = super::super::path(&store.beside, "a", "journal");
+        append(store, "a", b"line 1", false).unwrap();
+        let path = super::super::path(&store.beside, "a", KIND);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"\n{\"torn").unwrap();
-        append(store, "a", b"line 2").unwrap();
+        append(store, "a", b"line 2", false).unwrap();
         assert_eq!(lines(store), ["line 1", "line 2"]);
 
         // A clone would contain the same text, but in a different file.
-        let other = super::super::path(&store.beside, "b", "journal");
+        let other = super::super::path(&store.beside, "b", KIND);
         fs::write(&other, fs::read(&path).unwrap()).unwrap();
         assert_eq!(text(&store.beside, "b"), "");
-        append(store, "b", b"line 3").unwrap();
+        append(store, "b", b"line 3", false).unwrap();
         let text = fs::read_to_string(&other).unwrap();
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
     }
@@ -262,7 +346,7 @@ mod tests {
         let outside = &Store { private: None, ..store.clone() };
         for (n, store) in [store, outside, outside, store].into_iter().enumerate() {
             super::super::make_folder(&store.home).unwrap();
-            append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes()).unwrap();
+            append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes(), false).unwrap();
         }
         let read: Vec<Dated> = read(store, "a");
         let times: Vec<&str> = read.iter().map(|line| line.at.as_str()).collect();

@@ -4,13 +4,9 @@
 //! in the chart's home, which git ignores: a process in a sandbox can take it too. The review lock is held for a whole
 //! run, in which the reviewer may remove everything that git ignores: it is a lock on the instance's directory itself, or, on
 //! a file system that cannot lock one, on a file in `.locks`.
-//!
-//! The revision counts the phases entered and commands run, in the git directory and in the file of the write lock: it is
-//! the sum of both. Whatever someone else has written there, each of them makes it another number.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Seek as _};
-use std::os::unix::fs::FileExt as _;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,12 +17,6 @@ use crate::os::regular::open_to_write;
 /// The file of the review lock.
 const REVIEW: &str = "review";
 
-/// The file of the revision in the git directory.
-const REVISION: &str = "revision";
-
-/// How many bytes of a revision are read: its digits, whatever follows them.
-const NUMBER: u64 = 20;
-
 /// How long to retry if the review lock is taken: a process that only checks it holds it for microseconds.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -36,9 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The right to read and write one instance's state.
 #[derive(Debug)]
 pub(crate) struct WriteLock {
-    file: File,
-    store: Store,
-    instance: String,
+    _file: File,
 }
 
 /// The right to run a review of one instance.
@@ -62,33 +50,13 @@ impl WriteLock {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, why));
             }
             if is_at(&file, &path) {
-                return Ok(Self { file, store: store.clone(), instance: instance.to_owned() });
+                return Ok(Self { _file: file });
             }
             // Someone has removed the file in the meantime, so there are two locks with one name: the new one counts.
             if start.elapsed() >= PATIENCE {
                 return Err(io::Error::other("its file keeps being removed"));
             }
         }
-    }
-
-    /// Returns how many phases have been entered and commands run so far.
-    pub(crate) fn revision(&mut self) -> io::Result<u64> {
-        let kept = self.store.private.as_deref().and_then(|folder| {
-            let (file, _) = open_existing(folder, &self.instance, REVISION).ok()?;
-            Some(number_in(&file))
-        });
-        self.file.rewind()?;
-        Ok(number_in(&self.file).wrapping_add(kept.unwrap_or(0)))
-    }
-
-    /// Adds one to the revision.
-    pub(crate) fn bump(&mut self) -> io::Result<()> {
-        self.file.rewind()?;
-        let (beside, file) = (self.store.beside.clone(), &self.file);
-        self.store.write(|folder| match folder == beside {
-            true => add_one(file),
-            false => add_one(&open_to_write(&path(folder, &self.instance, REVISION))?.0),
-        })
     }
 }
 
@@ -142,20 +110,6 @@ fn within(patience: Duration, lock: impl Fn() -> Result<(), TryLockError>) -> io
     }
 }
 
-/// Adds one to the number in a file. One write over the old number, never an empty file: if the process is killed in
-/// between, no number is used twice.
-fn add_one(file: &File) -> io::Result<()> {
-    let text = format!("{:020}\n", number_in(file).wrapping_add(1));
-    file.write_all_at(text.as_bytes(), 0)
-}
-
-/// Returns the number in a file; one without a number counts as new.
-fn number_in(file: &File) -> u64 {
-    let mut text = String::new();
-    let _ = file.take(NUMBER).read_to_string(&mut text);
-    text.trim().parse().unwrap_or(0)
-}
-
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
 pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let path = path(&home.join(LOCKS), instance, kind);
@@ -163,40 +117,4 @@ pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> 
         .and_then(|()| open_to_write(&path))
         .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    /// Whatever the files contain, each phase or command makes it another number.
-    #[test]
-    fn a_revision_changes_each_time() {
-        let texts = ["", "5", "18446744073709551614", "18446744073709551615", "x"];
-        let long = "7".repeat(100);
-        for beside in texts.into_iter().chain([long.as_str()]) {
-            for kept in texts.into_iter().chain([long.as_str()]) {
-                let root = tempfile::tempdir().unwrap();
-                fs::create_dir(root.path().join(".git")).unwrap();
-                let store = Store::of(root.path(), "home");
-                let private = store.private.clone().unwrap();
-                for (folder, kind, text) in
-                    [(&store.beside, "state", beside), (&private, REVISION, kept)]
-                {
-                    fs::create_dir_all(folder).unwrap();
-                    fs::write(path(folder, "p", kind), text).unwrap();
-                }
-                let mut lock = WriteLock::acquire(&store, "p").unwrap();
-                let mut seen = vec![lock.revision().unwrap()];
-                for _ in 0..3 {
-                    lock.bump().unwrap();
-                    let now = lock.revision().unwrap();
-                    assert!(!seen.contains(&now), "{beside:?} {kept:?}");
-                    seen.push(now);
-                }
-            }
-        }
-    }
 }

@@ -20,9 +20,9 @@ use git_dir::WorkTree;
 
 pub(crate) mod at_work;
 pub(crate) mod driver;
+pub(crate) mod facts;
 pub(crate) mod git_dir;
 pub(crate) mod journal;
-pub(crate) mod left;
 mod lines;
 pub(crate) mod lock;
 pub(crate) mod once;

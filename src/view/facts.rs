@@ -20,7 +20,7 @@ use crate::process::log;
 use crate::project::state_file::Reading;
 use crate::run::perform::obstacle_at_stop;
 use crate::run::place::Place;
-use crate::store::running::Running;
+use crate::store::facts::Running;
 use crate::store::{journal, postponed};
 use crate::text;
 
@@ -179,7 +179,7 @@ impl Facts {
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
                 .chain(running_cycle.and_then(|it| failures(&journal, &it.id, retried.as_deref())))
-                .chain(place.left().kept.noted.map(|pause| {
+                .chain(place.journal().facts().noted.map(|pause| {
                     let call = chart.call(&pause);
                     format!("`{call}` takes effect when the review that is running has ended")
                 }))

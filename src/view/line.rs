@@ -7,15 +7,16 @@ use crate::engine::inspect::Inspector;
 use crate::page::{cut, width};
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
+use crate::run::under_way;
+use crate::store::facts::Running;
 use crate::store::once::CALL;
 use crate::store::postponed;
-use crate::store::running::Running;
 use crate::text::shown;
 
 /// Returns the line: `greeting: plan review 2/8, 1 of 2 clean, sonnet 3:12`.
 pub(crate) fn line(place: &Place) -> String {
     let (chart, name) = (&place.chart, &place.instance.name);
-    let running = Running::read(&place.store, name, &place.dir());
+    let running = under_way::current(place);
     let snapshot = place.snapshot();
     let view = snapshot.view();
     let field = |field| context::text(snapshot.context(), field);
@@ -68,7 +69,7 @@ fn in_the_way(view: &Inspector, place: &Place, state: &[u8]) -> Option<String> {
     match postponed::read(&place.store, &by) {
         Some(until) => Some(format!(", waits until {}", until.text)),
         None => {
-            let why = CALL.why(&place.store, &place.instance.name, state)?;
+            let why = CALL.why(place.journal(), state)?;
             Some(format!(", your turn: {why}"))
         }
     }

@@ -75,7 +75,7 @@ impl<'p> Reviewed<'p> {
         // A rule has found nothing to do, and nothing that the user has to decide.
         let is_settled = !decision.fired.is_empty() && decision.call().is_none();
         // An earlier process was killed before it has printed this.
-        let is_repeated = performed.debt.is_some() && decision.fired.is_empty();
+        let is_repeated = performed.owed.is_some() && decision.fired.is_empty();
         let is_readable = change.files.iter().any(Changed::is_readable);
         let is_known = ended.is_none() && (is_settled || is_repeated) && is_readable;
         let lines = is_known.then(|| place.journal().read());

@@ -12,7 +12,7 @@ use super::turn::{Next, Waits};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, span, unbroken,
 };
-use crate::store::running::Running;
+use crate::store::facts::Running;
 use crate::text::{capitalized, shown, shown_lines};
 
 /// The most rows for the reviews of one cycle: those of what was reviewed last.

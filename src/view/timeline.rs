@@ -13,7 +13,8 @@ use crate::page::{
     unbroken, width,
 };
 use crate::run::place::Place;
-use crate::store::journal::{DecisionLine, GateLine, Line, REVIEW, RUN, ReviewLine};
+use crate::store::facts::RUN;
+use crate::store::journal::{DecisionLine, GateLine, Line, REVIEW, ReviewLine};
 use crate::text::{cut, full_stop, in_words, shown};
 
 /// The width of `12:00` and the space after it.

@@ -19,8 +19,9 @@ use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
+use crate::run::under_way;
+use crate::store::facts::Running;
 use crate::store::journal::Line;
-use crate::store::running::Running;
 
 /// A session that does not exist: one that would take the instance up.
 pub(crate) const ANY: &str = "any";
@@ -89,7 +90,7 @@ impl Turn {
         let world = snapshot.as_world();
         let is_per_session = chart.scope.is_per_session();
         let drivers = asked::drivers(place);
-        let running = Running::read(&place.store, &place.instance.name, &place.dir());
+        let running = under_way::current(place);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let driver = drivers.first().filter(|_| !is_per_session);
         // In a terminal, the stop of the session that drives the instance is meant, if one does.

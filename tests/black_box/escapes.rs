@@ -67,11 +67,6 @@ const FILES: &[(&str, &str)] = &[
     (".taskie/plans/test-plan/rulings", "task-1-review-1.1 accepted: It is wrong § (why §)\n"),
     (".taskie/statechart.toml", "id = \"own§\"\ninitial = \"§\"\n[phases.\"a§\"]\nunknown§ = 1\n"),
     (
-        ".taskie/.locks/test-plan.running",
-        r#"{"cycle": "code-review§", "n": 1, "file": "task-1-review-1.md§", "by": "opus§", "started": 1, "timeout": 9,
-            "log": ".review-1.log§", "gate": "true §"}"#,
-    ),
-    (
         CHART,
         r#"extends = ["taskie"]
 templates = ["templates"]
@@ -113,7 +108,6 @@ never = "phase == 'plan-review' and mine == 'b'"
     (".dr-done/sessions/mine/2026010§1T120000.done.md", "A task §\n"),
     (".dr-done/sessions/other§/20260101T120000.md", "A task §\n"),
     ("src§/a§.txt", "§\n"),
-    (".gitattributes", "*.txt linguist-generated=§\n"),
     (
         ".claude/settings.json",
         r#"{"hooks": {"Stop§": [{"hooks": [{"type": "command", "command": "taskie hook stop §"}]}]}}"#,

@@ -204,27 +204,6 @@ fn a_chart_extends_a_file_of_the_project() {
     assert!(ran.stderr.contains("which is outside the project"), "{}", ran.stderr);
 }
 
-/// A new version of taskie brings a new base: the chart still runs, and the user is asked to check it.
-#[test]
-fn a_new_version_of_the_base_is_named() {
-    let project = with_own("extends = [\"taskie\"]\n");
-    project.run(&["config", "trust", "--yes"]);
-    let trust = project.bin.with_file_name("home/.local/state/taskie/trust");
-    let record = fs::read_dir(trust).unwrap().next().unwrap().unwrap().path();
-    let text = fs::read_to_string(&record).unwrap();
-    assert_eq!(project.run(&["config"]).stderr, "");
-    let old = text.lines().filter(|line| !line.starts_with("bases "));
-    fs::write(&record, old.collect::<Vec<_>>().join("\n")).unwrap();
-    let changed = "taskie: .taskie/statechart.toml extends taskie, which this version of taskie has changed since you \
-                   trusted it: check it again with `taskie check-chart`, then run `taskie config trust`.\n";
-    assert_eq!(project.run(&["config"]).stderr, changed);
-    let doctor = project.run(&["doctor"]).stdout;
-    let doctor = doctor.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(doctor.contains("has changed since you trusted it"), "{doctor}");
-    assert_eq!(project.run(&["config", "trust", "--yes"]).code, 0);
-    assert_eq!(project.run(&["config"]).stderr, "");
-}
-
 /// A chart that extends a shipped one can change, move and remove each of its rules, checks and properties.
 #[test]
 fn each_rule_that_is_shipped_can_be_named() {

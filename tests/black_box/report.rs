@@ -39,14 +39,14 @@ fn large() -> Project {
             let decision = json!({
                 "line": "decision", "at": time, "instance": PLAN, "event": "Stop", "session": null, "rules": [
                     { "rule": "on.Stop[9]", "about": "the cycle goes on: the agent answers the review", "fired": true }],
-                "answer": "block", "ms": 1, "changed": { "phase_iteration": [n - 1, n] },
+                "answer": "block", "changed": { "phase_iteration": [n - 1, n] },
             });
             write!(journal, "\n{review}\n{decision}").unwrap();
             project.write(&file, text);
             project.write(&format!("{base}-post-review-{n}.md"), "Fixed.\n");
         }
     }
-    let path = project.lock_file("journal");
+    let path = project.lock_file("jsonl");
     let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
     std::io::Write::write_all(&mut file, journal.as_bytes()).unwrap();
     project.set_state(json!({ "current_task": "30", "phase_iteration": 8, "max_reviews": 9 }));

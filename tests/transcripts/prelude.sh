@@ -67,7 +67,11 @@ table() {
 
 # state FIELD=JSON...: a plan in which the code review of task 1 is due, with these fields instead, as taskie would have left it.
 state() (
-    rm -f .git/taskie/*/test-plan.left .taskie/.locks/test-plan.left
+    for journal in .git/taskie/*/test-plan.jsonl .taskie/.locks/test-plan.jsonl; do
+        [ ! -f "$journal" ] || for line in '"decision","event":"","wrote":{}' '"landed"'; do
+            printf '\n{"at":"%s","instance":"test-plan","line":%s}' "$(date -u +%FT%T.%3NZ)" "$line" >>"$journal"
+        done
+    done
     [ -e $PLAN/plan.md ] || plan
     max_reviews=8 current_task='"1"' phase='"complete-task"' phase_iteration=0 next_phase='"code-review"'
     review_model='"opus"' consecutive_clean=0 tdd=false more=
@@ -120,7 +124,7 @@ arguments() {
 # history LINE...: what the machine has recorded about the plan.
 history() {
     mkdir -p .taskie/.locks
-    : >.taskie/.locks/${PLAN##*/}.journal
-    printf '{"inode":%s}\n' "$(stat -c %i .taskie/.locks/*.journal)" >.taskie/.locks/${PLAN##*/}.journal
-    printf '%s\n' "$@" >>.taskie/.locks/${PLAN##*/}.journal
+    : >.taskie/.locks/${PLAN##*/}.jsonl
+    printf '{"inode":%s}\n' "$(stat -c %i .taskie/.locks/*.jsonl)" >.taskie/.locks/${PLAN##*/}.jsonl
+    printf '%s\n' "$@" >>.taskie/.locks/${PLAN##*/}.jsonl
 }

@@ -4,17 +4,13 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fs, io};
 
-use super::command::{self, failed, no_repository, run, unwritable};
+use super::command::{self, failed, no_repository, run};
 use super::index::Index;
 use super::terms::{Changed, Content, Unknown};
 use crate::os::regular::open_to_read;
 use crate::store::git_dir;
 use crate::text::shown;
-
-/// How many digits a hash has in a repository with the newer format.
-const SHA256: usize = 64;
 
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
@@ -25,9 +21,6 @@ const NO_FILE: &str = "000000";
 
 /// What a text in UTF-16 begins with.
 const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
-
-/// How many files a command line names: it has an end.
-const CHUNK: usize = 500;
 
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
@@ -159,34 +152,24 @@ impl<'r> Repository<'r> {
                 _ => {}
             }
         }
-        let mut files: Vec<Changed> = lines
-            .filter_map(|line| {
-                let mut parts = line.splitn(3, '\t');
-                let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
-                let lines = added.parse().ok().zip(removed.parse().ok());
-                let content = match lines {
-                    _ if submodules.contains(path) => {
-                        Content::Unknown("a submodule: its content is not shown")
-                    }
-                    None if gone.contains(path) => Content::Removed,
-                    None if self.is_text(Path::new(path)) => {
-                        Content::InFile("not shown by `git diff`")
-                    }
-                    None => Content::Unknown("binary"),
-                    Some(_) if LOCKS.iter().any(|end| path.ends_with(end)) => Content::Generated,
-                    Some(_) => Content::InDiff,
-                };
-                let lines = lines.filter(|_| !submodules.contains(path));
-                Some(Changed { path: path.to_owned(), lines, content })
-            })
-            .collect();
-        let generated = self.generated(trees[0], &files)?;
-        for file in &mut files {
-            if file.content == Content::InDiff && generated.contains(&file.path) {
-                file.content = Content::Generated;
-            }
-        }
-        Ok(files)
+        let files = lines.filter_map(|line| {
+            let mut parts = line.splitn(3, '\t');
+            let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
+            let lines = added.parse().ok().zip(removed.parse().ok());
+            let content = match lines {
+                _ if submodules.contains(path) => {
+                    Content::Unknown("a submodule: its content is not shown")
+                }
+                None if gone.contains(path) => Content::Removed,
+                None if self.is_text(Path::new(path)) => Content::InFile("not shown by `git diff`"),
+                None => Content::Unknown("binary"),
+                Some(_) if LOCKS.iter().any(|end| path.ends_with(end)) => Content::Generated,
+                Some(_) => Content::InDiff,
+            };
+            let lines = lines.filter(|_| !submodules.contains(path));
+            Some(Changed { path: path.to_owned(), lines, content })
+        });
+        Ok(files.collect())
     }
 
     /// Returns the first bytes of a file of the work tree; `None` if it is none, or cannot be read.
@@ -212,44 +195,4 @@ impl<'r> Repository<'r> {
         let mut idents = parts.filter(|part| !part.contains(&b'\n')).map(<[u8]>::trim_ascii);
         idents.any(|ident| !ident.iter().all(u8::is_ascii_hexdigit))
     }
-
-    /// Returns the files that the `.gitattributes` of a tree call generated: a change says nothing of itself.
-    fn generated(&self, tree: &str, files: &[Changed]) -> Result<HashSet<String>, Unknown> {
-        let mut found = HashSet::new();
-        if files.is_empty() {
-            return Ok(found);
-        }
-        let apart = tempfile::tempdir();
-        let apart = apart.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
-        let apart = apart.path();
-        make_apart(apart, tree).map_err(|error| unwritable(apart, &error))?;
-        let source = format!("--source={tree}");
-        let stored = self.stored()?;
-        for some in files.chunks(CHUNK) {
-            let mut git = self.git(&["-c", "core.attributesFile=/dev/null", "check-attr"])?;
-            git.args([&source, "-z", "linguist-generated", "--"]);
-            git.args(some.iter().map(|file| &file.path))
-                .env("GIT_DIR", apart)
-                .env("GIT_OBJECT_DIRECTORY", &stored)
-                .env("GIT_ATTR_NOSYSTEM", "1");
-            let attributes = run(&mut git)?.unwrap_or_default();
-            let words: Vec<&str> = attributes.split('\0').collect();
-            let set = words.chunks_exact(3).filter(|row| matches!(row[2], "set" | "true"));
-            found.extend(set.map(|row| row[0].to_owned()));
-        }
-        Ok(found)
-    }
-}
-
-/// Makes a git directory for a reader of this tree: no attributes but those in it count there.
-fn make_apart(dir: &Path, tree: &str) -> io::Result<()> {
-    for folder in ["objects", "refs"] {
-        fs::create_dir_all(dir.join(folder))?;
-    }
-    fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
-    if tree.len() == SHA256 {
-        let config = "[core]\nrepositoryformatversion = 1\n[extensions]\nobjectFormat = sha256\n";
-        fs::write(dir.join("config"), config)?;
-    }
-    Ok(())
 }

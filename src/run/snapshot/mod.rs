@@ -294,9 +294,7 @@ impl World for Snapshot {
             }
             Source::Base => Value::from(self.place.journal().base(&self.place.chart)),
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
-            Source::Drivers => {
-                Value::from(driver::of(&self.place.store, &self.place.instance.name))
-            }
+            Source::Drivers => Value::from(driver::of(self.place.journal())),
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent { cycle, files, count } => {
                 let setting =

@@ -9,13 +9,11 @@ use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
 use crate::project::state_file::Reading;
 use crate::project::{ledger, seen};
-use crate::store::journal::Journal;
 
 impl Snapshot {
     /// Returns the runs of reviews that have ended, oldest first.
     pub(crate) fn all_runs(&self) -> Vec<PastReview> {
-        let name = self.place.instance.shared_name(&self.place.chart.scope);
-        Journal::of(&self.place.store, &name, &self.place.instance.name).runs()
+        self.place.journal().runs()
     }
 
     /// Returns when the review with this file ended last, if this machine ran it.

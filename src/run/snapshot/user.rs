@@ -75,7 +75,7 @@ impl Snapshot {
 
     /// Returns who drives the instance, from the point of view of `session`.
     pub(super) fn driver(&self, session: Option<&str>) -> Value {
-        let drivers = driver::of(&self.place.store, &self.place.instance.name);
+        let drivers = driver::of(self.place.journal());
         match drivers.is_empty() {
             true => Value::from(()),
             false if driver::are_others(&drivers, session) => Value::from("other"),

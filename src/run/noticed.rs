@@ -1,0 +1,173 @@
+//! A state that is found in another way than this program has left it, and what the user reads at the next stop because nobody else
+//! says it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::chart::Chart;
+use crate::chart::model::FieldType;
+use crate::engine::context::{Context, base, running_cycle, unfinished};
+use crate::engine::decision::Decision;
+use crate::engine::event::{Event, Trigger};
+use crate::project::state_file::Reading;
+use crate::run::place::Place;
+use crate::store::facts::{Fact, Left, Owed};
+use crate::text::{cut, in_words};
+
+/// The field of a command that has waited for the end of a review.
+pub(crate) const NOTED: &str = "noted";
+
+/// The longest value that is shown, in characters.
+const VALUE: usize = 40;
+
+/// What is known of a state once it is found.
+#[derive(Debug)]
+pub(super) struct Noticed {
+    pub(super) left: Left,
+    /// What is new.
+    facts: Vec<Fact>,
+}
+
+impl Noticed {
+    /// Compares the state as it was left with the one that is found. After a review, what has become looser while it ran does not
+    /// count for it.
+    pub(super) fn of(place: &Place, found: &Reading, is_reviewed: bool) -> Self {
+        let known = place.journal().facts();
+        let found = match found {
+            Reading::Sound { context, .. } => Some(context),
+            Reading::Missing => None,
+            Reading::Broken(_) => return Self { left: known.left, facts: Vec::new() },
+        };
+        let is_dropped = known.is_dropped(found);
+        let mut noticed = Self { left: known.left.clone(), facts: Vec::new() };
+        if is_dropped {
+            // The process that was about to write it was killed.
+            noticed.left = known.after_drop();
+            noticed.facts.push(Fact::Dropped);
+        }
+        let left = &mut noticed.left;
+        // Where nothing is reviewed, nobody minds.
+        if place.chart.cycles.is_empty()
+            || found.map_or(left.fields.is_empty(), |it| *it == left.fields)
+        {
+            return noticed;
+        }
+        let news = match found {
+            Some(found) => {
+                let changed = changed(&place.chart, (&left.fields, found), is_reviewed);
+                (!changed.is_empty())
+                    .then(|| format!("state.json was changed outside taskie: {changed}."))
+            }
+            None => {
+                let is_news = place.chart.scope.since.is_none();
+                is_news.then(|| "state.json was removed outside taskie.".to_owned())
+            }
+        };
+        left.fields = found.cloned().unwrap_or_default();
+        left.owed = None;
+        left.news.extend(news.clone());
+        noticed.facts.push(Fact::Found { fields: left.fields.clone(), news });
+        noticed
+    }
+
+    /// Writes it. The caller holds the write lock.
+    pub(super) fn write(&mut self, place: &Place) -> std::io::Result<()> {
+        self.facts.drain(..).try_for_each(|fact| place.journal().note(fact))
+    }
+}
+
+/// Returns whether the state was left in another way than it is found.
+pub(super) fn differs(left: &Left, found: &Reading) -> bool {
+    let is_left = !left.fields.is_empty();
+    match found {
+        Reading::Sound { context, .. } => is_left && *context != left.fields,
+        Reading::Missing => is_left,
+        Reading::Broken(_) => false,
+    }
+}
+
+/// Returns how a decision leaves the state, whose text it is, that was found as `left`. What a command does to a cycle that is not
+/// over, nobody else says.
+pub(super) fn decided(
+    place: &Place,
+    mut left: Left,
+    event: &Event,
+    (before, after, text): (&Context, &Context, &[u8]),
+    decision: &Decision,
+) -> Left {
+    let other = other_chart(place, &left);
+    left.news.extend(other.map(|other| format!("state.json was last written by {other}.")));
+    left.news.extend(news(&place.chart, event, (before, after), decision));
+    left.chart = Some(file_of(&place.chart));
+    left.owed = None;
+    if event.is_stop() {
+        left.owed = Some(Owed::of(text, decision));
+    } else {
+        left.calls = decision.call().into_iter().collect();
+    }
+    left.fields.clone_from(after);
+    left
+}
+
+/// Returns the chart that has written the state, in words, if it is another one.
+pub(crate) fn other_chart(place: &Place, left: &Left) -> Option<String> {
+    let written = left.chart.as_ref().filter(|file| **file != file_of(&place.chart))?;
+    Some(match written.as_os_str().is_empty() {
+        true => "the default chart".to_owned(),
+        false => written.display().to_string(),
+    })
+}
+
+fn file_of(chart: &Chart) -> PathBuf {
+    let file = if chart.is_default { "" } else { &chart.origin };
+    fs::canonicalize(file).unwrap_or_else(|_| PathBuf::from(file))
+}
+
+/// Returns what a command has done to a cycle that is not over.
+fn news(
+    chart: &Chart,
+    event: &Event,
+    (before, after): (&Context, &Context),
+    decision: &Decision,
+) -> Option<String> {
+    let line = match &event.trigger {
+        Trigger::Hook(_) => return None,
+        // The command that carries it out says so.
+        _ if event.fields.get(NOTED).is_some() => return None,
+        trigger @ Trigger::Enter { .. } => format!("{} {trigger}", chart.program()),
+        Trigger::Command(name) => chart.call(name),
+    };
+    let cycle = |context: &Context| {
+        let value = |name: &str| context.get(name).cloned().unwrap_or_default();
+        let cycle = unfinished(chart, value)?;
+        let base = base(cycle, context);
+        let title = base.map_or_else(|| cycle.id.clone(), |base| cycle.title(&base));
+        Some((title, running_cycle(chart, context).is_some()))
+    };
+    let (was, is) = (cycle(before), cycle(after));
+    let title = was.as_ref().map_or(&chart.scope.noun, |(title, _)| title);
+    let is_same = is.as_ref().is_some_and(|(now, _)| now == title);
+    let is_phase = |name: &String| chart.context[name].kind == FieldType::Phase;
+    let changed = changed(chart, (before, after), false);
+    let news = match (&was, &is) {
+        (Some(_), _) if !is_same => "was left without having passed".to_owned(),
+        (Some((_, true)), Some((_, false))) => "was paused".to_owned(),
+        _ if changed.is_empty() || decision.patch.keys().any(is_phase) => return None,
+        _ => format!("was given {changed}"),
+    };
+    Some(format!("The {title} {news} (`{line}`)."))
+}
+
+/// Returns which fields have changed, in words.
+fn changed(chart: &Chart, (old, new): (&Context, &Context), is_reviewed: bool) -> String {
+    let value = |value| cut(in_words(value), VALUE);
+    let changed = chart.context.iter().filter_map(|(name, field)| {
+        let (old, new) = (old.get(name)?, new.get(name)?);
+        let note = match is_reviewed && field.is_looser(new, old) {
+            true => " (does not count for this review)",
+            false => "",
+        };
+        (old != new).then(|| format!("{name} {} → {}{note}", value(old), value(new)))
+    });
+    changed.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,372 @@
+//! What is known of an instance, as it follows from the lines of its journal: who drives it, how its state was left, what its
+//! user has not read yet, and what runs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::engine::context::Context;
+use crate::hash::{self, IndexMap};
+
+/// What comes before a phase in the name of an event that enters it, and before the name of a command.
+pub(super) const ENTER: &str = "enter ";
+pub(crate) const RUN: &str = "run ";
+
+/// The most news that wait for a stop.
+const MOST: usize = 20;
+
+/// A line of the journal, as far as facts follow from it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// The time, in RFC 3339.
+    pub(crate) at: String,
+    pub(crate) instance: String,
+    #[serde(flatten)]
+    pub(crate) fact: Fact,
+}
+
+/// What a line says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "lowercase")]
+pub(crate) enum Fact {
+    /// Something is decided. What that writes comes after this line, and then a line that it has landed.
+    Decision {
+        event: String,
+        #[serde(default)]
+        wrote: Option<Box<Left>>,
+    },
+    Landed,
+    /// The process was killed before the last decision was written.
+    Dropped,
+    /// The state is found with other fields, or is gone; and what the user reads of that.
+    Found {
+        fields: Context,
+        news: Option<String>,
+    },
+    /// Somebody has to read this at the next stop.
+    News {
+        text: String,
+    },
+    /// The host has the answer to a stop, and what the user reads beside it.
+    Said(Said),
+    Drivers {
+        sessions: Vec<String>,
+    },
+    /// The command that takes effect after the review that is running; `None` if there is none anymore.
+    Noted {
+        command: Option<String>,
+    },
+    /// A gate or a reviewer is started.
+    Began {
+        running: Running,
+    },
+    /// The process that ran them has ended.
+    Over,
+    /// What needs to be done once for a state is done; `None` forgets that.
+    Done {
+        what: String,
+        done: Option<Done>,
+    },
+    /// What follows from the first bytes of the file, for each instance: nobody needs to read those.
+    Facts {
+        to: u64,
+        of: All,
+    },
+    /// A line from which no fact follows.
+    #[serde(other)]
+    Other,
+}
+
+/// What the host has, so that it is not said again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Said {
+    pub(crate) news: Vec<String>,
+    pub(crate) calls: Vec<String>,
+    /// When the answer was decided that was owed.
+    pub(crate) owed: Option<String>,
+    /// Warnings that are said once.
+    pub(crate) once: Vec<String>,
+}
+
+/// How this program leaves a state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Left {
+    /// The fields, or those that the user knows of since somebody else has changed them. Empty if there was no state.
+    pub(crate) fields: Context,
+    /// The file of the chart that has written it, empty if that needs no `--chart`; `None`: none has.
+    pub(crate) chart: Option<PathBuf>,
+    /// What the user reads at the next stop.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) news: Vec<String>,
+    /// Why the user is called then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) calls: Vec<String>,
+    /// The answer that the host has not received yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) owed: Option<Owed>,
+}
+
+/// The answer to a stop.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Owed {
+    /// When it was decided.
+    pub(crate) at: String,
+    /// A hash of the text of the state that it belongs to.
+    pub(crate) state: u64,
+    /// The hook that gives it.
+    pub(crate) hook: u32,
+    pub(crate) block: Option<String>,
+    pub(crate) messages: Vec<String>,
+    /// Why the user is called.
+    pub(crate) calls: Vec<String>,
+}
+
+/// The review that is running.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Running {
+    pub(crate) cycle: String,
+    pub(crate) n: i64,
+    /// The file that it must write, in the instance's directory.
+    pub(crate) file: String,
+    /// The reviewer, as named by the chart.
+    pub(crate) by: Option<String>,
+    /// When it began, in seconds since 1970.
+    pub(crate) started: u64,
+    /// Its time limit in seconds.
+    pub(crate) timeout: u64,
+    /// The file of its log, below the instance's directory.
+    #[serde(default)]
+    pub(crate) log: String,
+    /// Its reviewer is about to be started, or was.
+    #[serde(default)]
+    pub(crate) is_started: bool,
+    /// The gate that is running before it; the time, the limit and the log are then the gate's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) gate: Option<String>,
+}
+
+impl Running {
+    /// Returns it in words: `code-review 1 by opus, since 2026-01-31 12:00:00 UTC`.
+    pub(crate) fn in_words(&self) -> String {
+        let by = self.by.as_deref();
+        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+        let since = clock::in_utc(self.started);
+        format!("{} {}{by}, since {since}", self.cycle, self.n)
+    }
+
+    /// Returns how long it has been running.
+    pub(crate) fn elapsed(&self) -> Duration {
+        Duration::from_secs(clock::now().saturating_sub(self.started))
+    }
+}
+
+/// For which state something was done, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) state: u64,
+    /// `None` if it needed no reason.
+    pub(crate) why: Option<String>,
+}
+
+impl Done {
+    pub(crate) fn new(state: &[u8], why: Option<&str>) -> Self {
+        Self { state: hash::number(state), why: why.map(str::to_owned) }
+    }
+}
+
+/// What is known of each instance whose lines are in one file.
+pub(super) type All = IndexMap<String, Facts>;
+
+/// Returns what follows from these lines, after `all`.
+pub(super) fn fold<'l>(all: All, lines: impl Iterator<Item = &'l str>) -> All {
+    let entries = lines.filter_map(|line| Some((line, serde_json::from_str::<Entry>(line).ok()?)));
+    entries.fold(all, |mut all, (line, entry)| {
+        match entry.fact {
+            Fact::Facts { of, .. } if all.is_empty() => return of,
+            Fact::Facts { .. } | Fact::Other => return all,
+            _ => {}
+        }
+        let facts = all.entry(entry.instance.clone()).or_default();
+        if let Fact::Decision { .. } = entry.fact {
+            facts.last = number(line);
+        }
+        *facts = std::mem::take(facts).after(entry);
+        all
+    })
+}
+
+/// Returns a number for what the line of a decision says beside the time.
+pub(super) fn number(line: &str) -> u64 {
+    const DATED: usize = r#"{"line":"decision","at":"2026-01-31T12:00:00.000Z","#.len();
+    hash::number(line.get(DATED..).unwrap_or(line))
+}
+
+/// What is known of an instance.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Facts {
+    /// The sessions that have claimed it last, whatever they have claimed since.
+    pub(crate) drivers: Vec<String>,
+    pub(crate) left: Left,
+    /// The same before the last decision, until that has landed.
+    before: Option<Box<Left>>,
+    pub(crate) noted: Option<String>,
+    /// What runs, or ran until it was killed.
+    pub(crate) running: Option<Running>,
+    pub(super) done: IndexMap<String, Done>,
+    /// The warnings that were said.
+    pub(crate) said: Vec<String>,
+    /// How many phases were entered and commands run.
+    pub(crate) revision: u64,
+    /// What the last decision was, as a number.
+    pub(super) last: u64,
+}
+
+impl Facts {
+    /// Returns what follows from one more line.
+    pub(crate) fn after(mut self, entry: Entry) -> Self {
+        let left = &mut self.left;
+        match entry.fact {
+            Fact::Decision { wrote: None, .. } | Fact::Facts { .. } | Fact::Other => {}
+            Fact::Decision { event, wrote: Some(wrote) } => {
+                self.before = Some(Box::new(std::mem::replace(left, *wrote)));
+                let is_command = [ENTER, RUN].iter().any(|start| event.starts_with(start));
+                self.revision += u64::from(is_command);
+            }
+            Fact::Landed => self.before = None,
+            Fact::Dropped => *left = self.before.take().map(|before| *before).unwrap_or_default(),
+            Fact::Found { fields, news } => {
+                (left.fields, left.owed) = (fields, None);
+                left.news.extend(news);
+            }
+            Fact::News { text } => left.news.push(text),
+            Fact::Said(said) => {
+                left.news.retain(|news| !said.news.contains(news));
+                left.calls.retain(|call| !said.calls.contains(call));
+                left.owed.take_if(|owed| Some(&owed.at) == said.owed.as_ref());
+                self.said.extend(said.once);
+            }
+            Fact::Drivers { sessions } => self.drivers = sessions,
+            Fact::Noted { command } => self.noted = command,
+            Fact::Began { running } => self.running = Some(running),
+            Fact::Over => self.running = None,
+            Fact::Done { what, done } => {
+                self.done.swap_remove(&what);
+                self.done.extend(done.map(|done| (what, done)));
+            }
+        }
+        let more = left.news.len().saturating_sub(MOST);
+        left.news.drain(..more);
+        self
+    }
+
+    /// Returns whether the last decision was never written, if the state is found with these fields, or is gone.
+    pub(crate) fn is_dropped(&self, found: Option<&Context>) -> bool {
+        let before = self.before.as_ref();
+        before
+            .is_some_and(|before| found.map_or(before.fields.is_empty(), |it| *it == before.fields))
+            && found != Some(&self.left.fields)
+    }
+
+    /// Returns how the state was left before the decision that was never written.
+    pub(crate) fn after_drop(self) -> Left {
+        self.before.map(|before| *before).unwrap_or_default()
+    }
+
+    /// Returns what was done for a state with this text.
+    pub(crate) fn done(&self, what: &str, state: &[u8]) -> Option<&Done> {
+        self.done.get(what).filter(|done| done.state == hash::number(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Returns what follows from these lines of the instance `a`.
+    fn facts(lines: &[&str]) -> Facts {
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| {
+                format!(r#"{{"at":"2026-01-31T12:00:00.000Z","instance":"a","line":{line}}}"#)
+            })
+            .collect();
+        let mut all = fold(All::default(), lines.iter().map(String::as_str));
+        all.swap_remove("a").unwrap_or_default()
+    }
+
+    const STOP: &str = r#""decision","event":"Stop","wrote":{"fields":{"n":1},"chart":null,
+        "owed":{"at":"1","state":5,"hook":7,"block":"x","messages":[],"calls":[]}}"#;
+
+    #[test]
+    fn facts_follow_from_lines() {
+        let drivers =
+            facts(&[r#""drivers","sessions":["s","t"]"#, r#""drivers","sessions":["t"]"#]);
+        assert_eq!(drivers.drivers, ["t"]);
+
+        let began =
+            r#""began","running":{"cycle":"c","n":1,"file":"f","by":null,"started":1,"timeout":2}"#;
+        assert!(facts(&[began]).running.is_some());
+        assert!(facts(&[began, r#""over""#]).running.is_none());
+
+        let enter = r#""decision","event":"enter x","wrote":{"fields":{"n":2},"chart":null}"#;
+        assert_eq!(facts(&[STOP, enter, enter]).revision, 2, "a stop is no command");
+
+        let news = [r#""news","text":"a""#, r#""news","text":"b""#, r#""said","news":["a"]"#];
+        assert_eq!(facts(&news).left.news, ["b"]);
+
+        let done = [r#""done","what":"called","done":{"state":3,"why":"y"}"#];
+        assert_eq!(facts(&done).done["called"].state, 3);
+        assert!(facts(&[done[0], r#""done","what":"called","done":null"#]).done.is_empty());
+
+        // A line of a later version, or of another kind.
+        assert_eq!(facts(&[r#""review","n":1"#, r#""unheard""#]), Facts::default());
+    }
+
+    #[test]
+    fn an_answer_is_owed_until_the_host_has_it() {
+        assert_eq!(facts(&[STOP]).left.owed.map(|owed| owed.at).as_deref(), Some("1"));
+        for line in [
+            r#""said","owed":"1""#,
+            r#""found","fields":{"n":3},"news":null"#,
+            r#""decision","event":"run skip","wrote":{"fields":{"n":2},"chart":null}"#,
+        ] {
+            assert_eq!(facts(&[STOP, line]).left.owed, None, "{line}");
+        }
+        assert!(facts(&[STOP, r#""said","owed":"2""#]).left.owed.is_some(), "that was another one");
+    }
+
+    /// A state that is as before a decision was never written, unless the decision has landed: then somebody has taken it back.
+    #[test]
+    fn a_decision_that_was_never_written() {
+        let found: Context = serde_json::from_value(json!({ "n": 0 })).unwrap();
+        let first = r#""found","fields":{"n":0},"news":null"#;
+        assert!(facts(&[first, STOP]).is_dropped(Some(&found)));
+        assert!(!facts(&[first, STOP, r#""landed""#]).is_dropped(Some(&found)));
+        assert!(facts(&[STOP]).is_dropped(None), "there was no state");
+        assert_eq!(facts(&[first, STOP, r#""dropped""#]).left.fields, found);
+    }
+
+    /// What is read from the last line with facts on is what all lines say.
+    #[test]
+    fn a_sum_of_lines_is_what_they_say() {
+        let home = tempfile::tempdir().unwrap();
+        let store = crate::store::Store::of(home.path(), "home");
+        let journal = crate::store::journal::Journal::of(&store, "a", "a");
+        for n in 0..2_000 {
+            let text = format!("{n} {}", "x".repeat(60));
+            journal.note(Fact::News { text }).unwrap();
+            let facts = journal.facts();
+            assert_eq!(facts.left.news.len(), MOST.min(n + 1));
+            assert!(facts.left.news.last().unwrap().starts_with(&format!("{n} ")));
+        }
+        let text = std::fs::read_to_string(home.path().join("home/.locks/a.jsonl")).unwrap();
+        assert!(text.matches(r#""line":"facts""#).count() > 2, "it is summed up");
+    }
+}
