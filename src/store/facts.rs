@@ -70,6 +70,11 @@ pub(crate) enum Fact {
     },
     /// The process that ran them has ended.
     Over,
+    /// A line of the file of rulings, and who made it.
+    Ruled {
+        ruling: String,
+        by: String,
+    },
     /// What needs to be done once for a state is done; `None` forgets that.
     Done {
         what: String,
@@ -233,6 +238,8 @@ pub(crate) struct Facts {
     /// What runs, or ran until it was killed.
     pub(crate) running: Option<Running>,
     pub(super) done: IndexMap<String, Done>,
+    /// The rulings that this machine has written, each with who made it.
+    pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// How many phases were entered and commands run.
@@ -269,6 +276,7 @@ impl Facts {
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
+            Fact::Ruled { ruling, by } => drop(self.ruled.insert(ruling, by)),
             Fact::Done { what, done } => {
                 self.done.shift_remove(&what);
                 self.done.extend(done.map(|done| (what, done)));
