@@ -230,27 +230,9 @@ impl Page {
         Self::new(width(), column(labels.into_iter()))
     }
 
-    /// Adds a table. Its first row has the names of the columns; the first `names` columns contain names. If the page is
-    /// too narrow for it, each row becomes a name with the other cells below it.
+    /// Adds a table. Its first row has the names of the columns; the first `names` columns contain names.
     pub(crate) fn table(&mut self, rows: &[Vec<String>], names: usize) {
-        let lines = aligned(rows, names);
-        if lines.iter().any(|line| display_width(line) > self.width)
-            && let Some((head, rows)) = rows.split_first()
-        {
-            for row in rows {
-                let mut cells = head.iter().zip(row);
-                let name = cells.next().map_or("", |(_, name)| name);
-                self.text(STRONG, name);
-                let cells = cells.filter(|(_, cell)| *cell != "-");
-                let cells = cells.map(|(head, cell)| unbroken(&format!("{head} {cell}")));
-                let text = format!("  {}", cells.collect::<Vec<_>>().join(", "));
-                let wrapped = options(self.width).subsequent_indent("  ");
-                let lines = textwrap::wrap(&text, wrapped).into_iter();
-                self.lines.extend(lines.map(|line| line.replace('\u{a0}', " ")));
-            }
-            return;
-        }
-        let mut lines = lines.into_iter();
+        let mut lines = aligned(rows, names).into_iter();
         let head = lines.next().map(|head| paint(FAINT, head));
         self.lines.extend(head.into_iter().chain(lines));
     }

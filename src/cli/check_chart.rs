@@ -2,15 +2,12 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::value_parser;
-use signal_hook::consts::SIGINT;
 
 use super::error::{CliError, WRONG_USAGE};
-use super::output::{Output, meanwhile, tell};
+use super::output::{Output, tell};
 use crate::chart::choice::{CHARTS, Choice, Embedded};
 use crate::chart::extend::Extended;
 use crate::check::conditions::Limits;
@@ -26,9 +23,6 @@ use crate::project::trust;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
-
-/// The exit code after Ctrl-C: 128 and the number of its signal.
-const INTERRUPTED: u8 = 130;
 
 /// The charts that a command is about.
 #[derive(Debug, clap::Args)]
@@ -54,7 +48,7 @@ impl Charts {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read, 130 interrupted"
+    after_help = "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -85,13 +79,7 @@ pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<Output, CliError> 
     }
     let (embedded, files) = args.charts.chosen(named);
     let limits = limits(args);
-    interruptible(&limits)?;
-    let looked_at = || {
-        let states = limits.looked_at.load(Ordering::Relaxed);
-        Some(format!("{states} states explored (Ctrl-C to stop)"))
-    };
-    let (checked, unread) =
-        meanwhile(Duration::from_secs(1), looked_at, || check(&embedded, &files, &limits));
+    let (checked, unread) = check(&embedded, &files, &limits);
     let text = format.render(&checked);
     let text = text.trim_end();
     let output = match format {
@@ -100,9 +88,6 @@ pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<Output, CliError> 
         Format::Json | Format::Sarif => Output::json_text(text.to_owned()),
         Format::Concise | Format::Github => Output::text(text),
     };
-    if limits.stop.load(Ordering::Relaxed) {
-        return Ok(output.with_code(INTERRUPTED));
-    }
     // What was not looked at may be wrong.
     let is_cut = |checked: &Checked| checked.explored.as_ref().is_some_and(|it| it.cut.is_some());
     let is_found = |checked: &Checked| !checked.flaws.is_empty() || is_cut(checked);
@@ -150,11 +135,7 @@ fn limits(args: &Args) -> Limits {
     let default = Limits::default();
     let states = args.max_states.and_then(|states| usize::try_from(states).ok());
     let time = args.max_seconds.map(|seconds| Duration::from_secs(seconds.into()));
-    Limits {
-        states: states.unwrap_or(default.states),
-        time: time.unwrap_or(default.time),
-        ..default
-    }
+    Limits { states: states.unwrap_or(default.states), time: time.unwrap_or(default.time) }
 }
 
 /// Checks charts, and returns how many of the files could not be read.
@@ -175,15 +156,6 @@ fn check(embedded: &[&Embedded], files: &[PathBuf], limits: &Limits) -> (Vec<Che
     }
     let unread = embedded.len() + files.len() - checked.len();
     (checked, unread)
-}
-
-/// Lets Ctrl-C end the exploration, which then reports what it has found so far. The second one ends the program.
-fn interruptible(limits: &Limits) -> Result<(), CliError> {
-    let stop = || Arc::clone(&limits.stop);
-    signal_hook::flag::register_conditional_default(SIGINT, stop())
-        .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
-        .map(|_| ())
-        .map_err(CliError::because("Ctrl-C cannot be handled"))
 }
 
 /// Returns a chart's name, its text, and the folder that contains its template folders.

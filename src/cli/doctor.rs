@@ -20,9 +20,8 @@ pub(crate) fn run(
     refused: Option<&str>,
     args: &Asking,
 ) -> Result<Output, CliError> {
-    let session = place::session(&args.about.of)?;
-    let (place, warnings) = place::find(chart, &args.about, session.as_deref())?;
-    let found = examine(&Subject::new(choice, chart, place.as_ref(), warnings, refused));
+    let place = place::find(chart, &args.about)?;
+    let found = examine(&Subject::new(choice, chart, place.as_ref(), refused));
     let count = |level: Level| found.iter().filter(|(_, found)| found.level == level).count();
     let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
     if args.json {

@@ -3,7 +3,6 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::sync::Arc;
 
-use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches as _};
 use serde_json::Value as Json;
 
@@ -64,9 +63,6 @@ pub(crate) fn enter(
         true if is_check => Absent::Assume,
         true => Absent::Make,
     };
-    if chart.phases.contains_key(phase) {
-        takes(chart, phase, matches)?;
-    }
     if chart.is_final(phase) && args.force {
         refuse_agents("force the end", &chart.call(&format!("enter {phase} --force")))?;
     }
@@ -105,34 +101,6 @@ pub(super) fn running(
 
 fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
     Event { trigger, fields: Json::Null, args, session: None }
-}
-
-/// Refuses an option that the phase does not use: a user who passes it expects an effect.
-fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
-    let used = options::args_of_phase(chart, phase);
-    let Some(name) =
-        chart.args.keys().find(|name| !used.contains(&name.as_str()) && is_given(matches, name))
-    else {
-        return Ok(());
-    };
-    let takers = chart
-        .phases
-        .keys()
-        .filter(|other| options::args_of_phase(chart, other).contains(&name.as_str()))
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let option = name.replace('_', "-");
-    Err(CliError::with_help(
-        format!("phase `{phase}` takes no --{option}"),
-        format!("remove it; the phases that take it: {takers}"),
-    ))
-}
-
-/// Returns whether an option is on the command line. Not every command has it.
-fn is_given(matches: &ArgMatches, name: &str) -> bool {
-    matches.try_contains_id(name).unwrap_or(false)
-        && matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 /// Runs a command of the chart, and those that it raises.

@@ -29,13 +29,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, FromArgMatches as _};
 
 use crate::chart::Chart;
 use crate::chart::choice::{Choice, OWN};
 use crate::demo::reviewer;
-use crate::diagnostic::suggest::suggest;
 use crate::hook;
 use crate::os::bond::become_program;
 use crate::process::supervisor;
@@ -135,8 +133,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     }
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
-        Err(mut error) => {
-            keep_nearest(&mut error);
+        Err(error) => {
             let text = error.render().ansi().to_string();
             match error.use_stderr() {
                 true => tell_styled(text.trim_end()),
@@ -196,18 +193,5 @@ fn carry_out(
         }
         Command::Enter(args) => enter::enter(chart, args, sub),
         Command::Next(args) => next::run(chart, args),
-    }
-}
-
-/// Suggests only the command that an unknown one was most likely meant to be.
-fn keep_nearest(error: &mut clap::Error) {
-    let (Some(ContextValue::String(wrong)), Some(ContextValue::Strings(known))) =
-        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
-    else {
-        return;
-    };
-    if let Some(nearest) = suggest(wrong, known.iter().map(String::as_str)) {
-        let nearest = ContextValue::Strings(vec![nearest.to_owned()]);
-        error.insert(ContextKind::SuggestedSubcommand, nearest);
     }
 }

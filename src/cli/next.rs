@@ -14,7 +14,7 @@ use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::hook::why_elsewhere;
-use crate::page::{self, Page};
+use crate::page::Page;
 use crate::project::git;
 use crate::run::asked::{self, FailingGate};
 use crate::run::change;
@@ -22,9 +22,7 @@ use crate::run::perform::perform;
 use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::{capitalized, shown};
-use crate::view::facts::Facts;
 use crate::view::finished::finished;
-use crate::view::screen;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -79,13 +77,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         })));
     }
     let mut page = Page::default();
-    // In a terminal, no agent reads it.
-    let is_agents = asked_by.is_some() && !chart.scope.is_per_session();
-    let is_users = !is_agents && page::columns().is_some();
-    match is_users {
-        true => page.styled(&screen::turn(&Facts::gather(&place, asked_by.as_deref()))),
-        false => page.say(&format!("next: {action}\nwhy:  {why}")),
-    }
+    page.say(&format!("next: {action}\nwhy:  {why}"));
     page.say(&format!("{}: {}", chart.scope.noun, place.instance.name));
     if let (Some(session), Some(driver)) = (&asked_by, drivers.first())
         && !drivers.contains(session)
@@ -96,7 +88,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
             shown(driver)
         ));
     }
-    if context::is_over(chart, &performed.context) && !is_users {
+    if context::is_over(chart, &performed.context) {
         page.say(&finished(&place));
     }
     Ok(Output::of(page))

@@ -218,26 +218,13 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
     Ok(())
 }
 
-/// Returns the same as [`resolve`], or `None` if no instance is named and none exists. Also returns warnings about
-/// instances that were skipped.
-pub(crate) fn find(
-    chart: &Arc<Chart>,
-    about: &About,
-    session: Option<&str>,
-) -> Result<(Option<Place>, Vec<String>), CliError> {
-    if chart.scope.is_per_session() && session.is_none() {
-        return Ok((None, Vec::new()));
+/// Returns the same as [`chosen`], or `None` if no instance is named and none exists.
+pub(crate) fn find(chart: &Arc<Chart>, about: &About) -> Result<Option<Place>, CliError> {
+    let is_named = about.name().is_some() || session(&about.of)?.is_some();
+    match chosen(chart, about) {
+        Err(_) if !is_named => Ok(None),
+        found => found.map(Some),
     }
-    if chart.scope.is_per_session() || about.name().is_some() {
-        return resolve(chart, about, session, Absent::Refuse)
-            .map(|place| (Some(place), Vec::new()));
-    }
-    let Some(root) = home::project_root(&cwd()?, &chart.scope.home) else {
-        return Ok((None, Vec::new()));
-    };
-    let newest = newest(chart, &root, session);
-    let place = newest.instance.map(|instance| Place::new(Arc::clone(chart), root, instance));
-    Ok((place, newest.warnings))
 }
 
 /// Returns the root of the project around the working directory.

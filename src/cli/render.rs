@@ -24,7 +24,6 @@ use crate::run::perform::{foresee, foreseen_news};
 use crate::run::place::Place;
 use crate::run::review::or_called;
 use crate::run::stuck::Stuck;
-use crate::run::under_way;
 use crate::store::driver;
 use crate::text::shown_lines;
 
@@ -57,8 +56,7 @@ pub(crate) struct Args {
 /// Returns the requested preview.
 pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let session = place::session(&args.about.of)?;
-    let (place, warnings) = place::find(chart, &args.about, session.as_deref())?;
-    let place = match place {
+    let place = match place::find(chart, &args.about)? {
         Some(place) => place,
         None if args.next => place::chosen(chart, &args.about)?,
         None => not_started(chart)?,
@@ -71,7 +69,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     event.fields["cwd"] = cwd.display().to_string().into();
     event.fields["sandboxed"] = asked::was_sandboxed(&place, session.as_deref()).into();
     let text = match &args.template {
-        Some(name) => filled_in(&place, &event, name, warnings)?,
+        Some(name) => filled_in(&place, &event, name)?,
         None => {
             if let Some(why) = why_elsewhere(&place, session.as_deref()) {
                 return Err(CliError::new(why));
@@ -82,7 +80,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
                     "taskie: no session drives the {noun}: what follows is the first stop after one has taken it up"
                 ));
             }
-            next(&place, &event, warnings)?
+            next(&place, &event)?
         }
     };
     print(&text);
@@ -90,24 +88,19 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
 }
 
 /// Returns a template, filled in as at the next stop.
-fn filled_in(
-    place: &Place,
-    event: &Event,
-    name: &str,
-    warnings: Vec<String>,
-) -> Result<String, CliError> {
+fn filled_in(place: &Place, event: &Event, name: &str) -> Result<String, CliError> {
     let snapshot = coming::at_stop(place, place.snapshot(), event);
     if let Reading::Broken(why) = &snapshot.state {
         let message = format!("{}: {why}", place::state_file(place).display());
         return Err(CliError::with_help(message, FIX));
     }
     let text = template(&place.chart, &snapshot.as_world(), event, name)?;
-    warn(warnings.into_iter().chain(snapshot.warnings()));
+    warn(snapshot.warnings());
     Ok(text)
 }
 
 /// Returns what the hook would send; says on stderr what it would do.
-fn next(place: &Place, event: &Event, warnings: Vec<String>) -> Result<String, CliError> {
+fn next(place: &Place, event: &Event) -> Result<String, CliError> {
     let chart = &place.chart;
     let step = foresee(place, event).map_err(|stuck| match stuck {
         Stuck::Fault(fault) => error(chart, &fault).into(),
@@ -116,7 +109,7 @@ fn next(place: &Place, event: &Event, warnings: Vec<String>) -> Result<String, C
     let snapshot = place.snapshot();
     let mut decision = match or_called(event, step) {
         Step::Invoke(invocation) => {
-            warn(snapshot.warnings().iter().chain(&warnings));
+            warn(snapshot.warnings());
             tell(&command(place, &invocation));
             return Ok(prompt(&invocation).unwrap_or_default().to_owned());
         }
@@ -125,10 +118,7 @@ fn next(place: &Place, event: &Event, warnings: Vec<String>) -> Result<String, C
     decision.messages.splice(0..0, foreseen_news(place, &snapshot));
     let rule = decision.fired.last();
     let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));
-    let reply = decision
-        .into_reply("Stop", chart.quiet)
-        .with_warnings(snapshot.warnings())
-        .with_warnings(warnings);
+    let reply = decision.into_reply("Stop", chart.quiet).with_warnings(snapshot.warnings());
     let say = |what: &str| tell(&format!("taskie: the next stop is {what}"));
     Ok(match (reply.reason(), reply.message()) {
         (Some(reason), message) => {
@@ -168,15 +158,8 @@ fn command(place: &Place, invocation: &Invocation) -> String {
     let shown = invocation.argv.len() - usize::from(prompt(invocation).is_some());
     let words = invocation.argv.iter().take(shown).map(|word| quoted(word));
     let words = words.chain(prompt(invocation).map(|_| "PROMPT".to_owned()));
-    let running = under_way::running(place);
-    let unless = match running {
-        Some(_) => "if that one fails, ",
-        None => "",
-    };
-    let running = running.map(|running| format!("taskie: {running}\n"));
     format!(
-        "{}taskie: {} {} is due; {unless}the next stop runs this, which writes {}:\n  {}",
-        running.unwrap_or_default(),
+        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {}",
         invocation.cycle,
         invocation.n,
         place.instance.dir.join(&invocation.file).display(),

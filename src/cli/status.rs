@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` \
-    is what the file itself states; `?` means unknown.\ndocs/commands.md describes the JSON."
+    after_help = "A verdict is shown if this machine ran the review and the file has not changed since; `?` means \
+    unknown.\ndocs/commands.md describes the JSON."
 )]
 pub(crate) struct Args {
     #[command(flatten)]

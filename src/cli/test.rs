@@ -7,7 +7,6 @@ use super::error::CliError;
 use super::output::Output;
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
-use crate::scenario::coverage::{Coverage, share};
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::{PlayedInstance, Typist};
 use crate::scenario::player::Player;
@@ -27,12 +26,11 @@ pub(crate) fn run(
     typist: &Arc<Typist>,
 ) -> Result<Output, CliError> {
     let files = &args.file;
-    let mut coverage = Coverage::default();
     let mut page = Page::new(page::width(), "failed  ".len());
     let mut failed = 0_usize;
     for file in files {
         let name = file.display().to_string();
-        match play(chart, typist, file, &mut coverage) {
+        match play(chart, typist, file) {
             Ok(steps) => {
                 let steps = page::counted(steps, "step");
                 page.styled_row(GOOD, "ok", &format!("{name}  {steps}"));
@@ -46,39 +44,22 @@ pub(crate) fn run(
             }
         }
     }
-    let missing = coverage.missing(chart);
     page.blank();
     let verdict = match failed {
         0 => paint(GOOD, format!("{} passed", files.len())),
         _ => paint(BAD, format!("{failed} of {} failed", files.len())),
     };
-    page.text(PLAIN, &format!("{verdict}; covered: {}", share(chart, missing.len())));
-    // After a failure, what is covered says little.
-    if failed == 0 && !missing.is_empty() {
-        page.say("Not covered:");
-        let widest = missing.iter().map(String::len).max().unwrap_or(0);
-        for place in &missing {
-            let about = chart.about(place).unwrap_or_default();
-            page.say(format!("  {place:widest$}  {about}").trim_end());
-        }
-    }
+    page.text(PLAIN, &verdict);
     Ok(Output::of(page).well(failed == 0))
 }
 
 /// Plays one scenario, and returns how many steps it has.
-fn play(
-    chart: &Arc<Chart>,
-    typist: &Arc<Typist>,
-    file: &Path,
-    coverage: &mut Coverage,
-) -> Result<usize, Failure> {
+fn play(chart: &Arc<Chart>, typist: &Arc<Typist>, file: &Path) -> Result<usize, Failure> {
     let text = std::fs::read_to_string(file);
     let text = text.map_err(|error| Failure::Script(error.to_string()))?;
     let script = Script::parse(&text)?;
     let instance = PlayedInstance::of(chart, Arc::clone(typist), &script)?;
     let mut player = Player::new(chart, instance);
-    player.play(&script, |player, _, _| {
-        player.decided.iter().for_each(|decided| coverage.add(decided));
-    })?;
+    player.play(&script, |_, _, _| {})?;
     Ok(script.steps.len())
 }

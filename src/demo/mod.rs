@@ -29,7 +29,7 @@ pub(crate) fn play(
     chart: &Chart,
     keep: bool,
 ) -> Result<(), Failure> {
-    let script = Script::parse_demo(text)?;
+    let script = Script::parse(text)?;
     let mut project = Project::new(embedded, chart, &script, keep)?;
     let mut page = Page::new(width(), LABEL);
     for change in &script.changes {

@@ -1,7 +1,7 @@
 //! The content of every picture of a chart: its phases and cycles, and the transitions between them.
 
+use crate::chart::Chart;
 use crate::chart::model::{PhaseType, Rule};
-use crate::chart::{Chart, Cycle};
 use crate::expr::formula::conjuncts;
 use crate::expr::source::Expr;
 use crate::hash::IndexMap;
@@ -17,7 +17,7 @@ const ANYWHERE: &str = "from any phase";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Picture {
     pub(crate) title: String,
-    /// The phases in the order of the chart, each cycle after the node that leads to it.
+    /// The phases in the order of the chart, then the cycles.
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
     /// Which node shows a phase.
@@ -91,89 +91,38 @@ impl Picture {
                 picture.connect(None, rule.target.as_deref(), label);
             }
         }
-        picture.say_what_is_entered_by_hand();
         picture
     }
 
-    /// Adds a note to the phases that no transition leads to: somebody has to choose them.
-    fn say_what_is_entered_by_hand(&mut self) {
-        let edges = &self.edges;
-        for (number, node) in self.nodes.iter_mut().enumerate() {
-            let is_led_to = edges.iter().any(|edge| edge.to == number)
-                || node.notes.iter().any(|note| note.starts_with(ANYWHERE));
-            if node.kind == Kind::Cycle || node.is_initial || is_led_to {
-                continue;
-            }
-            match node.notes.first_mut() {
-                Some(guard) => *guard = format!("by hand {guard}"),
-                None => node.notes.push("by hand".to_owned()),
-            }
-        }
-    }
-
     fn add_nodes(&mut self, chart: &Chart) {
-        let own = |entry: &crate::chart::PhaseEntry| entry.cycle.is_none();
-        let phases: Vec<&String> =
-            chart.phases.iter().filter(|(_, entry)| own(entry)).map(|(name, _)| name).collect();
-        for (index, name) in phases.iter().enumerate() {
-            let phase = &chart.phases[*name].phase;
-            self.shows.insert((*name).clone(), self.nodes.len());
+        for (name, entry) in chart.phases.iter().filter(|(_, entry)| entry.cycle.is_none()) {
+            self.shows.insert(name.clone(), self.nodes.len());
             self.nodes.push(Node {
                 name: shown(name).into_owned(),
-                kind: match phase.kind {
+                kind: match entry.phase.kind {
                     Some(PhaseType::Final) => Kind::Final,
                     None => Kind::Phase,
                 },
-                is_initial: **name == chart.initial,
-                notes: phase.guard.iter().map(condition).collect(),
+                is_initial: *name == chart.initial,
+                notes: entry.phase.guard.iter().map(condition).collect(),
             });
-            // A cycle follows the last of the phases that start it, or else the cycle that leads to it.
-            let later = &phases[index + 1..];
-            let starts = |phase: &&&String, cycle: &Cycle| {
-                chart.phases[**phase].phase.arms.as_ref() == Some(&cycle.id)
-            };
-            let due = chart.cycles.values().filter(|cycle| {
-                phases.iter().any(|phase| starts(&phase, cycle))
-                    && !later.iter().any(|phase| starts(&phase, cycle))
+        }
+        for (name, cycle) in &chart.cycles {
+            let number = self.nodes.len();
+            let made = chart.phases.iter();
+            let made = made.filter(|(_, entry)| entry.cycle.as_ref() == Some(name));
+            self.shows.extend(made.map(|(name, _)| (name.clone(), number)));
+            self.shows.entry(name.clone()).or_insert(number);
+            self.nodes.push(Node {
+                name: shown(name).into_owned(),
+                kind: Kind::Cycle,
+                is_initial: chart.initial == *name,
+                notes: vec![
+                    format!("until {}", brief(&cycle.exit.0)),
+                    format!("at most {}", brief(&cycle.limit)),
+                    format!("answered in {}", brief(&cycle.post)),
+                ],
             });
-            for cycle in due.collect::<Vec<_>>() {
-                self.add_cycle(chart, cycle);
-            }
-        }
-        for cycle in chart.cycles.values() {
-            self.add_cycle(chart, cycle);
-        }
-    }
-
-    /// Adds a cycle unless it exists, and the cycles that only other cycles lead to.
-    fn add_cycle(&mut self, chart: &Chart, cycle: &Cycle) {
-        if self.nodes.iter().any(|node| node.kind == Kind::Cycle && node.name == *shown(&cycle.id))
-        {
-            return;
-        }
-        let number = self.nodes.len();
-        let made = chart.phases.iter();
-        let made = made.filter(|(_, entry)| entry.cycle.as_ref() == Some(&cycle.id));
-        self.shows.extend(made.map(|(name, _)| (name.clone(), number)));
-        self.shows.entry(cycle.id.clone()).or_insert(number);
-        self.nodes.push(Node {
-            name: shown(&cycle.id).into_owned(),
-            kind: Kind::Cycle,
-            is_initial: chart.initial == cycle.id,
-            notes: vec![
-                format!("until {}", brief(&cycle.exit.0)),
-                format!("at most {}", brief(&cycle.limit)),
-                format!("answered in {}", brief(&cycle.post)),
-            ],
-        });
-        for advance in &cycle.advance {
-            let is_armed = |cycle: &Cycle| {
-                let mut phases = chart.phases.values();
-                phases.any(|entry| entry.phase.arms.as_ref() == Some(&cycle.id))
-            };
-            if let Some(next) = chart.cycles.get(&advance.target).filter(|next| !is_armed(next)) {
-                self.add_cycle(chart, next);
-            }
         }
     }
 

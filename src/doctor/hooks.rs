@@ -172,26 +172,17 @@ impl HostSettings {
         })
     }
 
-    /// Names an event that matters and that no settings file calls: prompts, where the change of each session is reviewed, and
-    /// those for which a chart of the user's own has rules.
-    fn uncalled(&self, choice: &Choice<'_>, subject: &Subject<'_>) -> Vec<Diagnosis> {
-        let uncalled = EVENTS.iter().filter(|(name, _)| self.hooks(choice, name).is_empty());
-        let program = subject.chart.program();
-        let diagnoses = uncalled.filter_map(|(name, event)| {
-            let help = format!("add `{program} hook {name}` to the hooks of {event}");
-            if *event == PROMPT && let Some(setting) = subject.of_sessions() {
-                let text = format!(
-                    "`{setting}` is on, but no settings file calls the hook for prompts, so no change of a session is reviewed"
-                );
-                return Some(Diagnosis::problem(text, help));
-            }
-            let is_own = matches!(choice, Choice::File(_));
-            (is_own && subject.chart.on.contains_key(*event)).then(|| {
-                let text = format!("no settings file calls the rules that the chart has for {event}");
-                Diagnosis::warning(text, help)
-            })
-        });
-        diagnoses.collect()
+    /// Returns what is missing if prompts begin the change of each session, and no settings file calls the hook for them.
+    fn uncalled(&self, choice: &Choice<'_>, subject: &Subject<'_>) -> Option<Diagnosis> {
+        let (name, event) = EVENTS.iter().find(|(_, event)| *event == PROMPT)?;
+        let setting = subject.of_sessions()?;
+        self.hooks(choice, name).is_empty().then(|| {
+            let text = format!(
+                "`{setting}` is on, but no settings file calls the hook for prompts, so no change of a session is reviewed"
+            );
+            let program = subject.chart.program();
+            Diagnosis::problem(text, format!("add `{program} hook {name}` to the hooks of {event}"))
+        })
     }
 
     /// Returns the plugin of the chart `id`, with what is wrong with its version. The error says why it is not on.

@@ -15,8 +15,6 @@ pub(crate) struct Subject<'s> {
     pub(super) choice: &'s Choice<'s>,
     pub(super) chart: &'s Arc<Chart>,
     pub(super) place: Option<&'s Place>,
-    /// Why instances were skipped.
-    pub(super) skipped: Vec<String>,
     /// Why no chart decides in this project.
     pub(super) refused: Option<&'s str>,
     pub(super) root: Option<PathBuf>,
@@ -29,13 +27,12 @@ pub(crate) struct Subject<'s> {
 }
 
 impl<'s> Subject<'s> {
-    /// Returns what is here for this chart and, if there is one, this instance; `skipped` says which ones cannot be used. If
-    /// the project's own chart is `refused`, for this reason, no chart decides, and this one is not checked.
+    /// Returns what is here for this chart and, if there is one, this instance. If the
+    /// project's own chart is `refused`, for this reason, no chart decides, and this one is not checked.
     pub(crate) fn new(
         choice: &'s Choice<'s>,
         chart: &'s Arc<Chart>,
         place: Option<&'s Place>,
-        skipped: Vec<String>,
         refused: Option<&'s str>,
     ) -> Self {
         let cwd = std::env::current_dir().unwrap_or_default();
@@ -48,7 +45,7 @@ impl<'s> Subject<'s> {
         // The one where the host was started counts too, if it is known.
         let dirs = above.into_iter().chain(home::host_project()).chain([cwd]).collect();
         let config = settings::read(chart, &here).map(|read| read.values());
-        Self { choice, chart, place, skipped, refused, root, here, dirs, config }
+        Self { choice, chart, place, refused, root, here, dirs, config }
     }
 
     /// Returns the setting that has the change of every session reviewed, if it is on.

@@ -111,9 +111,7 @@ pub(super) fn instance(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     }
     let chart = subject.chart;
     let noun = &chart.scope.noun;
-    let skipped = subject.skipped.iter();
-    let skipped = skipped.map(|why| Diagnosis::warning(why, "fix it, or delete the directory"));
-    let mut found: Vec<Diagnosis> = skipped.collect();
+    let mut found = Vec::new();
     let Some(place) = subject.place else {
         let why = match subject.of_sessions() {
             _ if chart.scope.is_per_session() => {

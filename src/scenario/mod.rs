@@ -4,7 +4,6 @@
 //! [`instance`] in memory, which decides as the hook does but starts nothing and writes nothing, and the demo's temporary
 //! project, where everything is real.
 
-pub(crate) mod coverage;
 pub(crate) mod failure;
 pub(crate) mod instance;
 pub(crate) mod player;

@@ -283,37 +283,6 @@ impl Script {
         }
         Ok(script)
     }
-
-    /// Reads a scenario that a demo can play, and checks that its turns match its answers.
-    pub(crate) fn parse_demo(text: &str) -> Result<Self, Failure> {
-        let script = Self::parse(text)?;
-        let mut allowed = true;
-        for (index, step) in script.steps.iter().enumerate() {
-            let flaw = |why: &str| Err(Failure::Script(format!("step {}: {why}", index + 1)));
-            match (step.user.is_some(), allowed) {
-                (false, true) => {
-                    return flaw("the turn before it has ended, so the user must speak first");
-                }
-                (true, false) => {
-                    return flaw("the stop before it was blocked, so the user cannot speak yet");
-                }
-                _ => {}
-            }
-            if matches!(step.review, Some(ScriptedReview::Gate(_))) {
-                return flaw("a demo has no gates");
-            }
-            if matches!(&step.review, Some(ScriptedReview::Verdict { findings, cost, .. })
-                if findings.is_some() || cost.is_some())
-            {
-                return flaw("the reviewer of a demo gives a verdict and a text, and nothing else");
-            }
-            if step.stop.is_none() || step.event.is_some() {
-                return flaw("a demo's step ends with a stop: add `stop`");
-            }
-            allowed = step.stop == Some(Expected::Allow);
-        }
-        Ok(script)
-    }
 }
 
 #[cfg(test)]
@@ -322,7 +291,7 @@ mod tests {
 
     fn parse(steps: &str) -> Result<Script, String> {
         let head = "intro = ''\noutro = ''\ndir = 'd'\nsession = 's'\nends = 'e'\n";
-        Script::parse_demo(&format!("{head}{steps}")).map_err(|error| error.to_string())
+        Script::parse(&format!("{head}{steps}")).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -351,36 +320,9 @@ mod tests {
         for odd in ["{}", "{ PASS = 'a', FAIL = 'b' }"] {
             assert!(review(odd).unwrap_err().contains("one verdict"), "{odd}");
         }
-        assert_eq!(
-            review("{ none = '', findings = ['bad'], cost = 0.25 }").unwrap_err(),
-            "the scenario cannot be played: step 1: the reviewer of a demo gives a verdict and a text, and nothing else"
-        );
         for odd in ["{ crash = '', findings = ['bad'] }", "{ gate = '', cost = 1 }"] {
             let why = review(odd).unwrap_err();
             assert!(why.contains("only a review with or without a verdict"), "{why}");
-        }
-    }
-
-    #[test]
-    fn the_user_speaks_after_an_allowed_stop_and_only_then() {
-        let step = |user: &str, stop: &str| {
-            let user = if user.is_empty() { String::new() } else { format!("user = '{user}'\n") };
-            format!("[[step]]\n{user}agent = 'a'\nstop = '{stop}'\n")
-        };
-        let fits = [step("u", "block"), step("", "allow"), step("u", "allow")].concat();
-        assert!(parse(&fits).is_ok());
-        let cases = [
-            (
-                step("", "block"),
-                "step 1: the turn before it has ended, so the user must speak first",
-            ),
-            (
-                [step("u", "block"), step("u", "allow")].concat(),
-                "step 2: the stop before it was blocked, so the user cannot speak yet",
-            ),
-        ];
-        for (steps, expected) in cases {
-            assert!(parse(&steps).unwrap_err().ends_with(expected), "{expected}");
         }
     }
 }

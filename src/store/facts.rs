@@ -17,6 +17,12 @@ pub(crate) const RUN: &str = "run ";
 /// The most news that wait for a stop.
 const MOST: usize = 20;
 
+/// Of how many instances in one file something is known: only those of sessions share one.
+const INSTANCES: usize = 32;
+
+/// How many things that are done once are known.
+const DONE: usize = 64;
+
 /// A line of the journal, as far as facts follow from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
@@ -64,6 +70,11 @@ pub(crate) enum Fact {
     },
     /// The process that ran them has ended.
     Over,
+    /// A line of the file of rulings, and who made it.
+    Ruled {
+        ruling: String,
+        by: String,
+    },
     /// What needs to be done once for a state is done; `None` forgets that.
     Done {
         what: String,
@@ -190,13 +201,22 @@ pub(super) fn fold<'l>(all: All, lines: impl Iterator<Item = &'l str>) -> All {
             Fact::Facts { .. } | Fact::Other => return all,
             _ => {}
         }
-        let facts = all.entry(entry.instance.clone()).or_default();
+        let instance = entry.instance.clone();
+        let mut facts = all.shift_remove(&instance).unwrap_or_default();
         if let Fact::Decision { .. } = entry.fact {
             facts.last = number(line);
         }
-        *facts = std::mem::take(facts).after(entry);
+        all.insert(instance, facts.after(entry));
+        forget_first(&mut all, INSTANCES);
         all
     })
+}
+
+/// Removes what was heard of first, if there is more than this.
+fn forget_first<T>(known: &mut IndexMap<String, T>, most: usize) {
+    if known.len() > most {
+        known.shift_remove_index(0);
+    }
 }
 
 /// Returns a number for what the line of a decision says beside the time.
@@ -218,6 +238,8 @@ pub(crate) struct Facts {
     /// What runs, or ran until it was killed.
     pub(crate) running: Option<Running>,
     pub(super) done: IndexMap<String, Done>,
+    /// The rulings that this machine has written, each with who made it.
+    pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// How many phases were entered and commands run.
@@ -254,9 +276,11 @@ impl Facts {
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
+            Fact::Ruled { ruling, by } => drop(self.ruled.insert(ruling, by)),
             Fact::Done { what, done } => {
-                self.done.swap_remove(&what);
+                self.done.shift_remove(&what);
                 self.done.extend(done.map(|done| (what, done)));
+                forget_first(&mut self.done, DONE);
             }
         }
         let more = left.news.len().saturating_sub(MOST);

@@ -17,7 +17,6 @@ use crate::engine::inspect::{Inspector, Standing};
 use crate::engine::spent::of_cycle;
 use crate::hash::IndexMap;
 use crate::process::log;
-use crate::project::find;
 use crate::project::state_file::Reading;
 use crate::run::perform::obstacle_at_stop;
 use crate::run::place::Place;
@@ -48,8 +47,6 @@ pub(crate) struct Facts {
     pub(crate) running: Option<Running>,
     /// The last line of the running reviewer's log.
     pub(crate) last_line: Option<String>,
-    /// The names of the other instances.
-    pub(crate) others: Vec<String>,
     /// The session that drives the instance.
     pub(crate) driver: Option<String>,
     pub(crate) next: Option<Next>,
@@ -174,7 +171,6 @@ impl Facts {
             totals: Totals::of(chart, &journal),
             running,
             last_line,
-            others: others(place),
             driver,
             next,
             unknown,
@@ -239,7 +235,7 @@ impl Facts {
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
             "reviews": self.reviews, "spent": self.totals.all,
-            "progress": self.progress, "running": running, "others": self.others,
+            "progress": self.progress, "running": running,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,
         })
@@ -275,17 +271,6 @@ fn of_cycles(chart: &Chart, view: &Inspector) -> Vec<String> {
         [cycle.count.clone(), cycle.limit.clone()].into_iter().chain(ends.map(|(name, _)| name))
     });
     cycles.chain(by.map(|(name, _)| name)).collect()
-}
-
-/// Returns the names of the other instances. What another session does is its own.
-fn others(place: &Place) -> Vec<String> {
-    let scope = &place.chart.scope;
-    if scope.is_per_session() {
-        return Vec::new();
-    }
-    let mut names = find::names(&place.root, scope).unwrap_or_default();
-    names.retain(|name| *name != place.instance.name);
-    names
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.

@@ -121,9 +121,7 @@ fn read(place: &Place, name: &str) -> Option<String> {
 
 /// Returns the result of a review.
 fn verdict(review: &ReviewFacts) -> String {
-    let verdict = review.verdict.clone();
-    let verdict = verdict.or_else(|| Some(format!("{}?", review.stated.as_ref()?)));
-    let verdict = verdict.unwrap_or_else(|| "?".to_owned());
+    let verdict = review.verdict.as_deref().unwrap_or("?");
     let by = review.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
     let found = match review.found.as_str() {
         "" => String::new(),

@@ -11,7 +11,6 @@ use crate::engine::decision::{Answer, Ended, Outcome};
 use crate::host::vendors::PASS;
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::project::change::{Change, Changed};
-use crate::project::git;
 use crate::reviewer::finding::Finding;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -30,25 +29,6 @@ fn annotation(level: &str, id: &str, finding: &Finding) -> String {
         code_host::property(&format!("{} ({id})", finding.severity)),
         code_host::escaped(&finding.title)
     )
-}
-
-/// Returns a finding with its file as it is from the top of the repository on: other programs look for it from there.
-fn from_top(root: &Path, finding: Finding) -> Finding {
-    let file = finding.file.map(|file| path_from_top(root, &file).unwrap_or(file));
-    Finding { file, ..finding }
-}
-
-/// Returns the path of a file of the project at `root` from the top of the repository on; `None` if it is outside.
-fn path_from_top(root: &Path, file: &str) -> Option<String> {
-    let mut path = PathBuf::new();
-    for step in root.join(file).components() {
-        match step {
-            Component::ParentDir => drop(path.pop()),
-            step => path.push(step),
-        }
-    }
-    let inside = path.strip_prefix(git::work_tree(root).unwrap_or(root)).ok()?;
-    Some(inside.to_str()?.to_owned())
 }
 
 /// Returns the file of a finding; `None` if it is not in the project, where other programs look for it.
@@ -111,7 +91,7 @@ impl<'p> Reviewed<'p> {
         let mut findings: Vec<(String, Finding)> = found
             .iter()
             .flat_map(|(found, file)| found.named(file))
-            .map(|(id, finding)| (id, from_top(&place.root, finding.clone())))
+            .map(|(id, finding)| (id, finding.clone()))
             .collect();
         let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::engine::inspect;
 use crate::engine::spent::failed;
-use crate::host::vendors::{PASS, VERDICTS};
+use crate::host::vendors::PASS;
 use crate::page;
 use crate::project::seen;
 use crate::run::place::Place;
@@ -22,8 +22,6 @@ pub(crate) struct ReviewFacts {
     pub(crate) file: String,
     /// The verdict, if it is known for this version of the file.
     pub(crate) verdict: Option<String>,
-    /// The verdict that its file states, if this machine knows no other.
-    pub(crate) stated: Option<String>,
     pub(crate) by: Option<String>,
     pub(crate) seconds: Option<u64>,
     #[serde(rename = "cost_usd", serialize_with = "page::in_usd")]
@@ -75,13 +73,8 @@ pub(super) fn on_disk(
             .rfind(|ended| ended.run.file == file.name && ended.run.error.is_none())
             .filter(|ended| meta.is_ok_and(|meta| meta.len() == ended.bytes));
         let verdict = ended.and_then(|ended| ended.run.verdict.clone());
-        let stated = match verdict {
-            Some(_) => None,
-            None => place.read(&file.name).and_then(|text| stated(&String::from_utf8_lossy(&text))),
-        };
         let review = ReviewFacts {
             verdict,
-            stated,
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.run.seconds),
             cost: ended.and_then(|ended| ended.run.cost),
@@ -106,23 +99,4 @@ pub(super) fn on_disk(
         }
     }
     reviews.into_iter().map(|(review, _)| review).collect()
-}
-
-/// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line
-/// after that.
-fn stated(text: &str) -> Option<String> {
-    let in_line = |line: &str| {
-        let says = |verdict: &&str| {
-            let mut words = line.split(|sign: char| !sign.is_alphanumeric());
-            words.any(|word| word.eq_ignore_ascii_case(verdict))
-        };
-        let mut found = VERDICTS.into_iter().filter(says);
-        // Both words on one line are a choice, not a verdict.
-        found.next().filter(|_| found.next().is_none())
-    };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let is_about_it = |line: &&str| line.to_lowercase().contains("verdict");
-    let at = lines.iter().rposition(is_about_it)?;
-    let next = lines.get(at + 1).copied().unwrap_or_default();
-    in_line(lines[at]).or_else(|| in_line(next)).map(str::to_owned)
 }

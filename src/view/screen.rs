@@ -19,9 +19,6 @@ use crate::text::{capitalized, shown, shown_lines};
 /// The most rows for the reviews of one cycle: those of what was reviewed last.
 const MOST_ROWS: usize = 4;
 
-/// The most other instances that are named.
-const MOST_OTHERS: usize = 5;
-
 /// Returns the rows about the state, without the reviews.
 fn rows(facts: &Facts) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
@@ -55,10 +52,6 @@ fn rows(facts: &Facts) -> Vec<(String, String)> {
     }
     if facts.totals.all.reviews > 0 {
         row("spent", facts.totals.all.sentence());
-    }
-    if !facts.others.is_empty() {
-        let label = format!("other {}s", facts.chart.scope.noun);
-        row(&label, others(facts));
     }
     rows
 }
@@ -202,7 +195,7 @@ fn mark(review: &ReviewFacts) -> String {
     let verdict = match &review.verdict {
         Some(verdict) => paint(style(verdict), shown(verdict)),
         // Nobody here has seen that reviewer.
-        None => paint(FAINT, format!("{}?", shown(review.stated.as_deref().unwrap_or_default()))),
+        None => paint(FAINT, "?"),
     };
     format!("{}\u{a0}{verdict}", review.n)
 }
@@ -215,18 +208,6 @@ fn who(waits: Waits) -> &'static str {
         Waits::User => "your turn",
         Waits::Nothing => "nothing is left to do",
     }
-}
-
-/// Returns the first names of the other instances, and how many more there are.
-fn others(facts: &Facts) -> String {
-    let more = facts.others.len().saturating_sub(MOST_OTHERS);
-    let names = facts.others.iter().take(MOST_OTHERS).map(|name| shown(name));
-    let mut text = names.collect::<Vec<_>>().join(", ");
-    if more > 0 {
-        text.push_str(&format!(" and {more} more"));
-    }
-    let list = format!("(`{} status --all`)", facts.chart.program());
-    format!("{text} {}", paint_words(FAINT, &list))
 }
 
 /// Returns what is running: a review, or a gate before it.

@@ -5,15 +5,17 @@ use serde_json::json;
 use crate::expected::{Expected, VALID, blocks, check, goes_through, passes, review, rows};
 use crate::support::{Project, Reviewer};
 
-const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
-                     (The cycle has not passed: 0 of 2 clean in a row. \
-                     `! taskie limit N` allows more; `! taskie skip` moves on to complete-task.)";
+const WAYS_OUT: &str = "The cycle has not passed: 0 of 2 clean in a row. \
+                        `! taskie limit N` allows more; `! taskie skip` moves on to complete-task.";
+const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually.";
 
 /// The limit is reached: no review runs, and the message says how to continue.
 fn limit_of(max_reviews: u32) {
     goes_through(
         json!({ "phase": "post-code-review", "phase_iteration": max_reviews, "max_reviews": max_reviews }),
-        &format!("Max review limit ({max_reviews}) reached for code-review. {LIMIT}\n{VALID}"),
+        &format!(
+            "{WAYS_OUT} Max review limit ({max_reviews}) reached for code-review. {LIMIT}\n{VALID}"
+        ),
     );
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
@@ -737,24 +736,4 @@ fn the_number_of_phases_is_limited() {
     let phases: String = (0..600).map(|n| format!("p{n} = {{}}\n")).collect();
     let report = check(&over_base(&format!("[phases]\n{phases}")), "json");
     assert!(report.stdout.contains(" phases, and at most 500 are read"), "{}", report.stdout);
-}
-
-/// What is known when Ctrl-C arrives is reported. The chart is read from a pipe, which has a reader once Ctrl-C is handled.
-#[test]
-fn an_interrupted_run_says_so() {
-    let project = with_chart(BASE);
-    let pipe = project.root.join("pipe.toml");
-    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
-    assert!(made.success());
-    let mut command = project.command(["check-chart", "pipe.toml"]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    writer.write_all(BASE.as_bytes()).unwrap();
-    drop(writer);
-    let ran = Ran::of(child.wait_with_output().unwrap());
-    assert_eq!(ran.err(), (130, ""));
-    assert!(ran.stdout.contains("interrupted after"), "{}", ran.stdout);
 }

@@ -205,20 +205,6 @@ fn the_values_of_settings_are_broken_between_words() {
     }
 }
 
-#[test]
-fn next_speaks_to_the_user_in_a_terminal() {
-    let project = reviewed();
-    let agents = project.run(&["next"]).stdout;
-    assert!(agents.contains("\nwhy: "), "{agents}");
-    let (mut child, mut terminal) = on_terminal(project.command(["next"]), 100, 24);
-    let mut bytes = Vec::new();
-    let _ = terminal.read_to_end(&mut bytes);
-    assert!(child.wait().unwrap().success());
-    let users = without_escapes(&String::from_utf8(bytes).unwrap());
-    assert!(users.starts_with("Your turn"), "{users}");
-    assert!(!users.contains("why: "), "{users}");
-}
-
 /// An agent is at work if its last stop sent it back, or if it has run a command since.
 #[test]
 fn whose_turn_it_is_follows_from_what_the_agent_did_last() {

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use indexmap::IndexSet;
@@ -185,7 +184,6 @@ impl Search {
                 }
             }
             self.looked_at += 1;
-            self.limits.looked_at.store(self.looked_at, Ordering::Relaxed);
         }
         if let Some(event) = &self.decider.cut {
             let why = format!("not every way was followed that `{event}` can go");
