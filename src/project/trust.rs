@@ -298,7 +298,7 @@ mod tests {
         fs::create_dir(&home).unwrap();
         let argv = |script: &str| format!("argv = [\"sh\", \"{script}\"]\n");
         let (own, shared) = (argv("own.sh"), argv("shared.sh"));
-        let chart = format!("[invocation]\n{shared}[invoke.a]\n{own}");
+        let chart = format!("[reviewer]\n{shared}[reviewers.a]\n{own}");
         fs::write(home.join(CHART), chart).unwrap();
         for script in ["own.sh", "shared.sh"] {
             fs::write(project.path().join(script), "").unwrap();
