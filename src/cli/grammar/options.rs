@@ -1,52 +1,19 @@
 //! Options that several commands have, those of the chart's phases and commands, and how their values are read.
 
-use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, Args, Command, value_parser};
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use indexmap::IndexSet;
-use serde_json::Number;
+use serde_json::{Number, Value as Json};
 
 use crate::chart::Chart;
 use crate::chart::field::LARGEST_INTEGER;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
+use crate::commands::about::amount;
+use crate::hash::IndexMap;
 
 /// The id of the argument that names an instance.
 const INSTANCE: &str = "instance";
-
-/// What a command is about.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct About {
-    /// The instance to use
-    #[arg(long, value_name = "NAME")]
-    instance: Option<Option<String>>,
-    #[command(flatten)]
-    pub(crate) of: Session,
-}
-
-impl About {
-    /// Returns the name, unless none follows the option.
-    pub(crate) fn name(&self) -> Option<&String> {
-        self.instance.as_ref()?.as_ref()
-    }
-}
-
-/// Whose session a command is about.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Session {
-    /// The session to use [default: the one around this command, if a host says so]
-    #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
-}
-
-/// What a command is about that only reads, and prints what it has read.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Asking {
-    /// Print one JSON object, for programs
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) about: About,
-}
 
 /// Returns a command that has [`About`] in the chart's words: `--plan`. Where each session has its own instance, none is named.
 pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
@@ -66,13 +33,6 @@ pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
             arg.help(format!("The {noun} to use [default: what is under review here{or}]"))
         }
     })
-}
-
-/// Accepts one of these words.
-pub(crate) fn words(
-    words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>,
-) -> ValueParser {
-    PossibleValuesParser::new(words).into()
 }
 
 /// Returns the options that a phase uses.
@@ -100,12 +60,6 @@ fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str
     let names = chart.names_in(texts);
     let options = chart.args.keys().map(String::as_str);
     options.filter(|name| names.contains(&format!("args.{name}"))).collect()
-}
-
-/// Parses a number above 0.
-pub(crate) fn amount(text: &str) -> Result<Number, String> {
-    let parsed = text.parse().ok().filter(|number: &Number| number.as_f64() > Some(0.0));
-    parsed.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
@@ -142,4 +96,30 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
         return option.required(arg.default.is_none());
     }
     option.long(long).required(arg.default.is_none())
+}
+
+/// Returns the given options, converted to their types.
+pub(crate) fn given(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
+    let mut args = IndexMap::default();
+    for (name, arg) in &chart.args {
+        // Not every command has every option.
+        let value = match arg.of.kind {
+            FieldType::Integer => value::<i64>(matches, name),
+            FieldType::Amount => value::<Number>(matches, name),
+            FieldType::Boolean => value::<bool>(matches, name),
+            FieldType::String | FieldType::List | FieldType::Phase => {
+                value::<String>(matches, name)
+            }
+        };
+        args.extend(value.map(|value| (name.clone(), value)));
+    }
+    args
+}
+
+fn value<T: Into<Json> + Clone + Send + Sync + 'static>(
+    matches: &ArgMatches,
+    name: &str,
+) -> Option<Json> {
+    let value = matches.try_get_one::<T>(name).ok().flatten();
+    value.cloned().map(Into::into)
 }
