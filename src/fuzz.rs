@@ -26,6 +26,7 @@ use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::host::reply::Reply;
+use crate::host::vendors::VERDICTS;
 use crate::project::state_file::{self, Reading, Wrong};
 use crate::reviewer::output;
 use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
@@ -379,7 +380,7 @@ fn fuzz_patterns() {
 #[test]
 fn fuzz_verdicts() {
     let chart = charts().remove(0);
-    let invoke = chart.invoke.values().next().unwrap();
+    let invoke = chart.reviewers.values().next().unwrap();
     let seeds = [
         r#"{"type":"result","is_error":false,"structured_output":{"verdict":"PASS"},"result":"{\"verdict\":\"FAIL\"}"}"#,
         r#"{"is_error":true,"result":"API Error: 401","errors":["no budget"]}"#,
@@ -406,8 +407,8 @@ fn fuzz_verdicts() {
         };
         let written = json.to_string();
         let Ok(found) = output::verdict(invoke, written.as_bytes()) else { return };
-        let expected = invoke.answer.answer().verdict.iter().find_map(|pointer| {
-            in_values(&json, pointer).filter(|verdict| invoke.verdicts.contains(verdict))
+        let expected = invoke.answer().verdict.iter().find_map(|pointer| {
+            in_values(&json, pointer).filter(|verdict| VERDICTS.contains(&verdict.as_str()))
         });
         assert_eq!(found, expected);
         // A key that is given twice has no value.

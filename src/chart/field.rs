@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 
-use super::model::{Arg, Direction, Field, FieldType, Looser, Words, setting_in};
+use super::model::{Direction, Field, FieldType, Looser, Words, setting_in};
 use super::{Chart, PhaseEntry};
 use crate::command_line;
 use crate::expr::source::Literal;
@@ -195,13 +195,6 @@ impl Field {
             FieldType::String => self.is_id || has_slugs(),
             FieldType::Boolean | FieldType::Amount | FieldType::List => false,
         }
-    }
-}
-
-impl Arg {
-    /// Returns a field that accepts the same values as the option.
-    pub fn field(&self) -> Field {
-        Field { kind: self.of.kind, minimum: self.of.minimum, ..Field::default() }
     }
 }
 

@@ -71,10 +71,11 @@ impl Chart {
             let subjects = cycle.subject.iter();
             all.add(Role::Condition, subjects.filter_map(|text| single_expression(&text.0)));
         }
-        all.add(Role::Printed, self.gates.iter().map(|gates| &gates.commands));
         all.add(Role::Shown, &self.calls);
-        for invoke in self.invoke.values() {
-            all.add(Role::Shown, invoke.argv.iter().chain(&invoke.by));
+        for invoke in self.reviewers.values() {
+            all.add(Role::Shown, invoke.argv.iter().chain(&invoke.prompt));
+            all.add(Role::Printed, invoke.gates.iter().chain(&invoke.commands));
+            all.add(Role::Condition, &invoke.restricted);
         }
         for check in self.checks.values().flatten() {
             all.each(check.each.as_ref());

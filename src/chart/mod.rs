@@ -81,15 +81,21 @@ impl Chart {
         }
     }
 
-    /// Returns the setting that chooses the invocation of that name.
-    pub fn setting_for(&self, invocation: &str) -> Option<&str> {
+    /// Returns the setting that says who reviews: a list whose items begin with the names of reviewers.
+    pub fn models(&self) -> Option<&String> {
         let mut settings = self.config.iter();
-        let (name, _) = settings.find(|(_, field)| {
-            let words = field.one_of.as_ref().map(model::Words::list);
-            self.invoke.contains_key(invocation)
-                && words.is_some_and(|words| words.iter().any(|word| word == invocation))
-        })?;
-        Some(name)
+        settings.find(|(_, field)| field.prefix.is_some()).map(|(name, _)| name)
+    }
+
+    /// Returns the reviewer that is meant, its name, and the model: `codex:gpt-5`, a reviewer alone, or a model of the first
+    /// one.
+    pub fn reviewer<'w>(&self, who: &'w str) -> Option<(&str, &Invoke, &'w str)> {
+        let (name, model) = who.split_once(':').unwrap_or((who, ""));
+        if let Some((name, reviewer)) = self.reviewers.get_key_value(name) {
+            return Some((name, reviewer, model));
+        }
+        let (name, first) = self.reviewers.first()?;
+        first.vendor.is_some().then_some((name, first, who))
     }
 
     /// Returns the file name of a prompt, which is the same in the chart's templates and in the home.
@@ -123,16 +129,9 @@ impl Chart {
         names
     }
 
-    /// Returns all verdicts that its reviewers can give, each once.
-    pub fn verdicts(&self) -> IndexSet<&str> {
-        let verdicts = self.invoke.values().flat_map(|invoke| &invoke.verdicts);
-        verdicts.map(String::as_str).collect()
-    }
-
-    /// Returns whether this is a reviewer's best verdict. A chart lists them from good to bad.
-    pub fn is_best_verdict(&self, verdict: &str) -> bool {
-        let mut invokes = self.invoke.values();
-        invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict))
+    /// Returns whether anything must succeed before a reviewer starts.
+    pub fn has_gates(&self) -> bool {
+        self.reviewers.values().any(|reviewer| reviewer.gates.is_some())
     }
 
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.

@@ -79,8 +79,7 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     };
     let said = (word.as_str(), reason, by);
     let _lock = place.lock().map_err(CliError::because("the ruling cannot be written"))?;
-    let instance = (&place.store, &*place.instance.name);
-    ledger::rule(chart, (&place.root, &place.dir()), instance, entry, said)
+    ledger::rule(chart, (&place.root, &place.dir()), place.journal(), entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
     let mut page = Page::default();
     page.say(&format!("{} is {word}: later reviewers will know.", entry.id));

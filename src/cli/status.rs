@@ -104,7 +104,7 @@ fn cost(chart: &Arc<Chart>, only: Option<&str>, is_json: bool) -> Result<Output,
     let totals = Totals::of(chart, &reviews);
     Ok(match is_json {
         true => Output::json(json!(totals)),
-        false => Output::of(totals.page(chart)),
+        false => Output::of(totals.page()),
     })
 }
 

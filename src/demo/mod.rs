@@ -11,6 +11,7 @@ pub(crate) mod reviewer;
 
 use crate::chart::Chart;
 use crate::chart::choice::Embedded;
+use crate::host::vendors::PASS;
 use crate::page::{BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, width};
 use crate::scenario::failure::Failure;
 use crate::scenario::player::Player;
@@ -45,7 +46,7 @@ pub(crate) fn play(
     page.print();
     let mut player = Player::new(chart, project);
     let played = player.play(&script, |player, step, answer| {
-        show(chart, &mut page, &player.phase(), step, answer);
+        show(&mut page, &player.phase(), step, answer);
         page.print();
     });
     if played.is_ok() {
@@ -61,13 +62,7 @@ pub(crate) fn play(
 }
 
 /// Adds what the user typed, and what came of a step.
-fn show(
-    chart: &Chart,
-    page: &mut Page,
-    phase: &str,
-    step: &ScenarioStep,
-    answer: Option<&ScriptedAnswer>,
-) {
+fn show(page: &mut Page, phase: &str, step: &ScenarioStep, answer: Option<&ScriptedAnswer>) {
     if let Some(user) = &step.user {
         page.text(PLAIN, &format!("> {}", paint_words(STRONG, user)));
     }
@@ -76,7 +71,7 @@ fn show(
     let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
     let text = match (&step.review, answer.verdict()) {
         (Some(ScriptedReview::Verdict { text, .. }), Some(verdict)) => {
-            let style = if chart.is_best_verdict(verdict) { GOOD } else { BAD };
+            let style = if verdict == PASS { GOOD } else { BAD };
             format!("{}{by}: {text}", paint(style, verdict))
         }
         (Some(ScriptedReview::Crash(why)), _) => format!("{}: {why}", paint(BAD, "failed")),

@@ -68,8 +68,7 @@ impl Project {
         let path =
             std::env::join_paths(folders).map_err(std::io::Error::other).map_err(at(&bin))?;
         let exe = std::env::current_exe().map_err(io("this program's own path is unknown"))?;
-        for invoke in chart.invoke.values() {
-            let program = invoke.argv.first().map_or("", |program| program.0.as_str());
+        for program in chart.reviewers.values().map(|reviewer| reviewer.program()) {
             if !bin.join(program).exists() {
                 symlink(&exe, bin.join(program)).map_err(at(&bin))?;
             }

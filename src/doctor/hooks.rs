@@ -83,7 +83,7 @@ fn caller<'c>(subject: &Subject<'c>) -> Choice<'c> {
 /// Reports that a hook has less time than a review may take.
 fn too_short(hook: &str, seconds: u64, subject: &Subject<'_>) -> Option<Diagnosis> {
     let config = subject.config.as_ref().ok()?;
-    let invokes = subject.chart.invoke.values();
+    let invokes = subject.chart.reviewers.values();
     let longest = invokes.filter_map(|invoke| invoke.timeout.now(config)).max()?;
     let most = seconds.saturating_sub(RESERVE);
     (longest > most).then(|| {

@@ -68,20 +68,17 @@ fn on_path(project: &Path) -> Option<Diagnosis> {
 /// Checks the programs that the chart runs with these settings: what they are, or what is wrong with them.
 fn invoked(subject: &Subject<'_>, settings: &Context) -> Vec<Result<String, Diagnosis>> {
     let (chart, project) = (subject.chart, subject.here.as_path());
-    let chosen = chosen(chart, settings);
-    let rules = chart.on.values().flatten();
-    let names = rules.flat_map(|rule| {
-        let invoke = rule.invoke.as_deref();
-        let mut names = invoke.and_then(|invoke| types::invoked(chart, invoke));
-        if let Some(names) = names.as_mut().filter(|names| names.len() > 1) {
-            names.retain(|name| chosen.is_empty() || chosen.contains(&name.as_str()));
-        }
-        names.unwrap_or_default()
+    let chosen = chart.models().and_then(|name| settings.get(name)?.as_array());
+    let rules = chart.on.values().flatten().filter_map(|rule| rule.invoke.as_deref());
+    let names = rules.flat_map(|invoke| match (types::invoked(chart, invoke), chosen) {
+        (Some(names), _) => names,
+        (None, Some(items)) => items.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
+        (None, None) => Vec::new(),
     });
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for invoke in names.filter_map(|name| chart.invoke.get(&name)) {
-        let program = invoke.argv.first().map_or("", |program| program.0.as_str());
+    for who in names {
+        let program = chart.reviewer(&who).map_or("", |(_, reviewer, _)| reviewer.program());
         // A program whose name is known only at run time cannot be looked up.
         if program.is_empty() || program.contains('{') || seen.contains(&program) {
             continue;
@@ -92,34 +89,15 @@ fn invoked(subject: &Subject<'_>, settings: &Context) -> Vec<Result<String, Diag
     found
 }
 
-/// Returns the invocations that the settings choose: those before the `:` of an item, and, if there is an item without one,
-/// those that a setting names. None of them: the settings choose nothing.
-fn chosen<'s>(chart: &Chart, settings: &'s Context) -> Vec<&'s str> {
-    let value = |name: &String| settings.get(name);
-    let lists = chart.config.iter().filter(|(_, field)| field.prefix.is_some());
-    let items = lists.filter_map(|(name, _)| value(name)?.as_array());
-    let items: Vec<&str> = items.flatten().filter_map(Json::as_str).collect();
-    // An item can also be a name alone.
-    let known = |name: &str| chart.invoke.contains_key(name);
-    let before = |item: &&'s str| item.split(':').next().filter(|name| known(name));
-    let mut chosen: Vec<&str> = items.iter().filter_map(before).collect();
-    if chosen.len() < items.len() || items.is_empty() {
-        let words = chart.config.iter().filter(|(_, field)| field.one_of.is_some());
-        let named = words.filter_map(|(name, _)| value(name)?.as_str());
-        chosen.extend(named.filter(|name| known(name)));
-    }
-    chosen
-}
-
 /// Returns what a program that reviews is, or what is wrong with it.
 fn program_on_path(chart: &Chart, program: &str, project: &Path) -> Result<String, Diagnosis> {
     let path = located(program, project).map_err(|why| {
         let mut others = HOSTS.iter().rev().filter(|host| host.id != program);
         let other = others.find_map(|host| {
-            let setting = chart.setting_for(host.id)?;
+            let setting = chart.models().filter(|_| chart.reviewers.contains_key(host.id))?;
             located(host.id, project).ok()?;
             Some(format!(
-                "; or add \"{setting}\": \"{0}\" to your settings: `{0}` is here",
+                "; or add \"{setting}\": [\"{0}\"] to your settings: `{0}` is here",
                 host.id
             ))
         });

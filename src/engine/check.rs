@@ -21,7 +21,6 @@ use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::syntax::constant;
 use crate::expr::types::Type;
 
 /// The result of checking every expression and text of a chart.
@@ -207,15 +206,16 @@ impl Checker<'_> {
 
     fn processes(&mut self, names: &ChartNames<'_>) {
         let chart = self.chart;
-        if let Some(gates) = &chart.gates {
-            self.list(at!["gates", "commands"], &gates.commands, names);
-        }
         if let Some(commands) = &chart.calls {
             self.value(at!["calls"], commands, names);
         }
-        for (name, invoke) in &chart.invoke {
-            for (index, text) in invoke.argv.iter().enumerate() {
-                let path = at!["invoke", name, "argv", index];
+        let id = Type::word(chart.reviewers.keys().cloned());
+        let it = Type::record([("id", id), ("model", Type::Text)]);
+        let names = &ChartNames::with_it(chart, &self.uses, it);
+        for (name, reviewer) in &chart.reviewers {
+            let path = at!["reviewers", name];
+            for (index, text) in reviewer.argv.iter().enumerate() {
+                let path = &below(&below(path, "argv"), index);
                 // A list becomes one argument for each item.
                 let is_list = single_expression(&text.0)
                     .is_some_and(|expr| matches!(infer::expression(expr, names).0, Type::List(_)));
@@ -225,12 +225,19 @@ impl Checker<'_> {
                     self.say(path, text, names);
                 }
             }
-            if let Amount::Setting(text) = &invoke.timeout {
-                self.value(at!["invoke", name, "timeout"], text, names);
+            if let Some(prompt) = &reviewer.prompt {
+                self.say(&below(path, "prompt"), prompt, names);
             }
-            if let Some(by) = &invoke.by {
-                let path = at!["invoke", name, "by"];
-                self.say(path, by, names);
+            if let Some(restricted) = &reviewer.restricted {
+                self.condition(&below(path, "restricted"), restricted, names);
+            }
+            for (key, list) in [("gates", &reviewer.gates), ("commands", &reviewer.commands)] {
+                if let Some(list) = list {
+                    self.list(&below(path, key), list, names);
+                }
+            }
+            if let Amount::Setting(text) = &reviewer.timeout {
+                self.value(&below(path, "timeout"), text, names);
             }
         }
     }
@@ -293,11 +300,16 @@ impl Checker<'_> {
 
     /// Checks that all names that `invoke` can mean are known.
     fn invocation(&mut self, path: &[Segment], invoke: &str) {
-        let known = || self.chart.invoke.keys().map(String::as_str);
-        let names = invoked(self.chart, invoke).unwrap_or_else(|| vec![invoke.to_owned()]);
-        let unknown = names.iter().find(|name| !known().any(|other| other == *name));
+        let chart = self.chart;
+        let known = || chart.reviewers.keys().map(String::as_str);
+        let names = invoked(chart, invoke).unwrap_or_else(|| match chart.reviewer("") {
+            // Any text can be a model.
+            Some(_) => Vec::new(),
+            None => vec![invoke.to_owned()],
+        });
+        let unknown = names.iter().find(|name| chart.reviewer(name).is_none());
         if let Some(name) = unknown {
-            let message = format!("unknown invocation `{name}`");
+            let message = format!("unknown reviewer `{name}`");
             let flaw = Flaw::new(Code::UnknownInvocation, message);
             let flaw = flaw.help(hint(name, known()));
             self.flaws.push(flaw.at(self.place(path)));
@@ -368,16 +380,8 @@ impl Checker<'_> {
     }
 
     fn guard(&mut self, path: &[Segment], guard: Option<&Expr>, names: &ChartNames<'_>) {
-        let Some(guard) = guard else { return };
-        let path = below(path, "guard");
-        self.condition(&path, guard, names);
-        if let Some(holds) = constant(&guard.0) {
-            let (holds, help) = match holds {
-                true => ("is always true", "remove the guard"),
-                false => ("is never true", "remove the rule, or fix its guard"),
-            };
-            let message = format!("`{}` {holds}", guard.0);
-            self.flaw(Code::ConstantGuard, &path, message, Some(help.to_owned()));
+        if let Some(guard) = guard {
+            self.condition(&below(path, "guard"), guard, names);
         }
     }
 

@@ -23,6 +23,7 @@ use crate::chart::{Chart, Cycle, Invoke};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal};
 use crate::hash::IndexMap;
+use crate::host::vendors::{self, Call};
 
 /// The file for the output of the gate that runs, in the instance's directory. It is removed if all succeed.
 const GATES_LOG: &str = ".gates.log";
@@ -311,14 +312,15 @@ impl Deciding {
     }
 
     /// Returns the step for a rule with an invocation; `None` if its outcome is known and the next rule is tried.
-    fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
+    fn invoke(&mut self, place: &str, who: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
         let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.to_owned() })?;
-        let mut request = self.request(cycle, name);
+        let mut request = self.request(cycle, who);
         // Only a run that has yet to be started needs its texts.
         if self.ended.is_none() {
             request = request.and_then(|request| {
-                Ok(Invocation { argv: self.argv(name)?, gates: self.gates()?, ..request })
+                let argv = self.argv(who, &request.file)?;
+                Ok(Invocation { argv, gates: self.gates(who)?, ..request })
             });
         }
         let ended = match (request, self.ended.take()) {
@@ -327,7 +329,7 @@ impl Deciding {
                 let outcome = Outcome::Failed(fault.to_string());
                 self.decision.swallowed =
                     Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
-                Ended::new(unnamed(cycle, name, names.count(cycle) + 1), outcome)
+                Ended::new(unnamed(cycle, who, names.count(cycle) + 1), outcome)
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended))
@@ -346,13 +348,14 @@ impl Deciding {
     }
 
     /// Returns the run that the rule asks for, without its texts.
-    fn request(&self, cycle: &Cycle, name: &str) -> Result<Invocation, Fault> {
-        let invoke = self.invocation(name)?;
+    fn request(&self, cycle: &Cycle, who: &str) -> Result<Invocation, Fault> {
+        let (name, invoke, _) = self.reviewer(who)?;
         let n = self.names.count(cycle) + 1;
         let subject = self.names.subject(cycle)?;
         let file = self.names.file_name(cycle, &cycle.review, n)?;
         Ok(Invocation {
             name: name.to_owned(),
+            by: who.to_owned(),
             cycle: cycle.id.clone(),
             n,
             log: REVIEW_LOGS.replace('*', &n.to_string()),
@@ -364,14 +367,14 @@ impl Deciding {
     }
 
     /// Returns what must succeed before the run is started.
-    fn gates(&self) -> Result<Gates, Fault> {
+    fn gates(&self, who: &str) -> Result<Gates, Fault> {
         let names = &self.names;
-        let Some(gates) = &names.chart.gates else {
+        let (name, Invoke { gates: Some(gates), .. }, _) = self.reviewer(who)? else {
             return Ok(Gates::default());
         };
         let commands = (names.expressions)
-            .items(&gates.commands.0, &names.root())
-            .map_err(Fault::at("gates.commands"))?;
+            .items(&gates.0, &names.root())
+            .map_err(Fault::at(format_args!("reviewers.{name}.gates")))?;
         Ok(Gates {
             commands: commands.iter().map(ToString::to_string).collect(),
             log: GATES_LOG.to_owned(),
@@ -383,7 +386,7 @@ impl Deciding {
             Amount::Fixed(seconds) => return Ok(*seconds),
             Amount::Setting(text) => Literal::Text(text.clone()),
         };
-        let place = format!("invoke.{name}.timeout");
+        let place = format!("reviewers.{name}.timeout");
         let value = (self.names.expressions)
             .literal(&text, &self.names.root())
             .map_err(Fault::at(place.clone()))?;
@@ -421,19 +424,47 @@ impl Deciding {
         })
     }
 
-    fn argv(&self, name: &str) -> Result<Vec<String>, Fault> {
-        let root = self.names.root();
+    /// Returns what the reviewer is called with, which writes this file.
+    fn argv(&self, who: &str, file: &str) -> Result<Vec<String>, Fault> {
+        let names = &self.names;
+        let (name, reviewer, model) = self.reviewer(who)?;
+        let place = |key: &str| format!("reviewers.{name}.{key}");
+        let root = names.root_with(Value::from_pairs([("id", name), ("model", model)]));
         let mut words = Vec::new();
-        for (index, text) in self.invocation(name)?.argv.iter().enumerate() {
-            let place = format_args!("invoke.{name}.argv[{index}]");
-            words.extend(self.names.words(place, text, &root)?);
+        for (index, text) in reviewer.argv.iter().enumerate() {
+            words.extend(names.words(place(&format!("argv[{index}]")), text, &root)?);
         }
-        Ok(words)
+        let prompt = reviewer.prompt.as_ref();
+        let prompt =
+            prompt.map(|text| names.strict_text(place("prompt"), text, &root)).transpose()?;
+        let Some(vendor) = reviewer.vendor.filter(|_| words.is_empty()) else {
+            words.extend(prompt);
+            return Ok(words);
+        };
+        let commands = match &reviewer.commands {
+            Some(list) => names.items(place("commands"), &list.0, &root)?,
+            None => Vec::new(),
+        };
+        let cost = match &names.chart.budget.review {
+            Some(text) => names.literal("budget.review", &Literal::Text(text.clone()), &root)?,
+            None => Value::from(()),
+        };
+        let severities = &names.chart.findings.severities;
+        Ok(vendor.argv(&Call {
+            model,
+            is_restricted: names.holds(place("restricted"), reviewer.restricted.as_ref(), &root)?,
+            is_sandboxed: names.is_sandboxed(),
+            file: names.path(file)?,
+            commands: commands.iter().map(ToString::to_string).collect(),
+            cost: (!cost.is_none()).then(|| cost.to_string()),
+            prompt: prompt.unwrap_or_default(),
+            schema: vendors::schema(severities, reviewer.text),
+        }))
     }
 
-    fn invocation(&self, name: &str) -> Result<&Invoke, Fault> {
-        let invoke = self.names.chart.invoke.get(name);
-        invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
+    fn reviewer<'w>(&self, who: &'w str) -> Result<(&str, &Invoke, &'w str), Fault> {
+        let reviewer = self.names.chart.reviewer(who);
+        reviewer.ok_or_else(|| Fault::World(format!("there is no reviewer `{who}`")))
     }
 
     /// Returns the values of the fields that a guard names: ` (phase is "complete", next_phase is null)`.
@@ -458,6 +489,6 @@ fn refuse(why: String) -> Flow {
     Flow::Leave(Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() }))
 }
 
-fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
-    Invocation { name: name.to_owned(), cycle: cycle.id.clone(), n, ..Invocation::default() }
+fn unnamed(cycle: &Cycle, who: &str, n: i64) -> Invocation {
+    Invocation { by: who.to_owned(), cycle: cycle.id.clone(), n, ..Invocation::default() }
 }

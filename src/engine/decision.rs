@@ -218,8 +218,10 @@ impl Answer {
 /// A process to run, with all texts rendered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Invocation {
-    /// Its name in the chart.
+    /// The reviewer's name in the chart.
     pub name: String,
+    /// The reviewer and its model, as the chart names them.
+    pub by: String,
     /// The cycle that it runs for.
     pub cycle: String,
     /// The number of the review.

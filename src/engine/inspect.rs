@@ -71,22 +71,9 @@ impl Inspector {
         }
     }
 
-    /// Returns the name of the invocation that a rule's `invoke` means.
-    pub fn invocation(&self, invoke: &str) -> Result<String, Fault> {
-        self.names.invocation("on", invoke)
-    }
-
-    /// Returns the name of the invocation that the next review has.
-    pub fn next_invocation(&self) -> Result<String, Fault> {
-        self.names.next_invocation()
-    }
-
-    /// Returns who does the reviews of `invoke`; `None` if the chart does not say.
-    pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
-        let by = self.names.chart.invoke.get(invoke);
-        let by = by.and_then(|invoke| invoke.by.as_ref());
-        let place = format_args!("invoke.{invoke}.by");
-        by.map(|by| self.names.text(place, by, &self.names.root())).transpose()
+    /// Returns the name of the reviewer that the next review has, and with its model, as the chart names it.
+    pub fn next_reviewer(&self) -> Result<(String, String), Fault> {
+        self.names.next_reviewer()
     }
 
     /// Returns how near the running `cycle` is to its end; `None` if the chart does not say.

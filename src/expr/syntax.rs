@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use minijinja::ErrorKind;
-use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
+use minijinja::machinery::ast::{CallArg, Expr, Stmt};
 use minijinja::machinery::{self, Token, tokenize};
 use minijinja::syntax::SyntaxConfig;
 
@@ -92,42 +92,6 @@ pub fn longest_hole(text: &str) -> Option<Range<usize>> {
         Some(start..text[start..].find(close).map_or(text.len(), |length| start + length))
     });
     holes.max_by_key(Range::len)
-}
-
-/// Returns a condition's value if it is the same in every world.
-pub fn constant(source: &str) -> Option<bool> {
-    let expr = parse_expr(source).ok()?;
-    value_of(&expr)
-}
-
-/// Returns a condition's constant value; `x or true` has one too.
-fn value_of(expr: &Expr<'_>) -> Option<bool> {
-    if let Some(value) = expr.as_const() {
-        return Some(value.is_true());
-    }
-    match expr {
-        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => {
-            value_of(&op.expr).map(|value| !value)
-        }
-        Expr::BinOp(op) => {
-            let (left, right) = (value_of(&op.left), value_of(&op.right));
-            match op.op {
-                BinOpKind::ScAnd if left == Some(false) || right == Some(false) => Some(false),
-                BinOpKind::ScAnd => left.and(right),
-                BinOpKind::ScOr if left == Some(true) || right == Some(true) => Some(true),
-                BinOpKind::ScOr => left.and(right),
-                BinOpKind::Eq if same_name(&op.left, &op.right) => Some(true),
-                BinOpKind::Ne if same_name(&op.left, &op.right) => Some(false),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// Returns whether both are the same dotted name.
-fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
-    dotted(a).is_some_and(|name| dotted(b) == Some(name))
 }
 
 /// Returns the dotted name that an expression is.

@@ -14,7 +14,8 @@ use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::reviewer::finding::Finding;
-use crate::store::{Store, record};
+use crate::store::facts::Fact;
+use crate::store::journal::Journal;
 use crate::text::plain_line;
 
 /// The state of a finding of which nobody has said anything.
@@ -132,23 +133,15 @@ pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// The kind of the record of the rulings that this machine has written: each line, and who made it.
-const MADE: &str = "rulings";
-
 /// Who has made a ruling that this machine has not recorded.
 pub(crate) const BY_HAND: &str = "by hand, or on another machine";
-
-/// Returns the lines of the rulings that this machine has written, each with who made it.
-pub(crate) fn made((store, instance): (&Store, &str)) -> IndexMap<String, String> {
-    record::read(store, instance, MADE).unwrap_or_default()
-}
 
 /// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds
 /// the write lock.
 pub(crate) fn rule(
     chart: &Chart,
     (root, dir): (&Path, &Path),
-    (store, instance): (&Store, &str),
+    journal: &Journal,
     entry: &LedgerEntry,
     (word, why, by): (&str, &str, &str),
 ) -> io::Result<()> {
@@ -165,10 +158,7 @@ pub(crate) fn rule(
         plain_line(why, LENGTH)
     );
     let line = plain_line(&line, LINE);
-    let mut made = made((store, instance));
-    made.retain(|line, _| ruled(line, &entry.id, &entry.finding).is_none());
-    made.insert(line.clone(), by.to_owned());
-    record::write(store, instance, MADE, made)?;
+    journal.note(Fact::Ruled { ruling: line.clone(), by: by.to_owned() })?;
     lines.push(line);
     disk::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
 }

@@ -166,9 +166,9 @@ fn add_named(root: &Path, chart: &Path, text: &str, parts: &mut Vec<Part>) -> Re
             }
         }
     }
-    let invocations = table.get("invoke").and_then(toml::Value::as_table);
+    let invocations = table.get("reviewers").and_then(toml::Value::as_table);
     let invocations = invocations.into_iter().flat_map(toml::Table::values);
-    for invocation in invocations.chain(table.get("invocation")) {
+    for invocation in invocations.chain(table.get("reviewer")) {
         let argv = invocation.get("argv").and_then(toml::Value::as_array);
         for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
             // An argument is a file name, or has one as the value of an option.
@@ -298,7 +298,7 @@ mod tests {
         fs::create_dir(&home).unwrap();
         let argv = |script: &str| format!("argv = [\"sh\", \"{script}\"]\n");
         let (own, shared) = (argv("own.sh"), argv("shared.sh"));
-        let chart = format!("[invocation]\n{shared}[invoke.a]\n{own}");
+        let chart = format!("[reviewer]\n{shared}[reviewers.a]\n{own}");
         fs::write(home.join(CHART), chart).unwrap();
         for script in ["own.sh", "shared.sh"] {
             fs::write(project.path().join(script), "").unwrap();

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::{limit, zone};
 use crate::chart::Invoke;
 use crate::clock::{self, Moment};
+use crate::host::vendors::VERDICTS;
 use crate::reviewer::finding::{Found, Ran};
 use crate::text::plain_line;
 
@@ -37,7 +38,6 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     }
     let json = answer(invoke, stdout)?;
     let is_error = invoke
-        .answer
         .answer()
         .error
         .and_then(|pointer| find(json, pointer))
@@ -45,9 +45,9 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     if is_error {
         return Err(reason(invoke, json).unwrap_or_else(|| "it reports an error".to_owned()));
     }
-    Ok(invoke.answer.answer().verdict.iter().find_map(|pointer| {
+    Ok(invoke.answer().verdict.iter().find_map(|pointer| {
         let verdict: String = value(json, pointer)?;
-        invoke.verdicts.contains(&verdict).then_some(verdict)
+        VERDICTS.contains(&verdict.as_str()).then_some(verdict)
     }))
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
 
 /// Returns what a process says that it cost, in millionths of a dollar.
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.answer.answer().cost?)?;
+    let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.answer().cost?)?;
     let cost = dollars * 1e6;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
     (0.0..MOST).contains(&cost).then(|| cost.round() as u64)
@@ -67,7 +67,7 @@ pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 /// Returns what a process says that it found and did; `severities` are those that the chart knows.
 pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
     let json = answer(invoke, stdout).unwrap_or_default();
-    let at = invoke.answer.answer();
+    let at = invoke.answer();
     let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| find(json, pointer));
     let ran = first(at.ran).map(|list| Ran::read(&list)).unwrap_or_default();
     let list = first(at.findings).filter(|_| !severities.is_empty());
@@ -78,13 +78,13 @@ pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Fo
 /// Returns the review itself, as far as it is in a process's stdout.
 pub(crate) fn text(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
     let json = answer(invoke, stdout).ok()?;
-    let mut texts = invoke.answer.answer().review.iter().filter(|_| invoke.text);
+    let mut texts = invoke.answer().review.iter().filter(|_| invoke.text);
     texts.find_map(|pointer| value::<String>(json, pointer).filter(|text| !text.trim().is_empty()))
 }
 
 /// Until when every other run would fail too, if a process that has failed says so.
 pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
-    let at = invoke.answer.answer();
+    let at = invoke.answer();
     let pointer = at.status?;
     let json = answer(invoke, stdout).ok()?;
     let status: i64 = value(json, pointer)?;
@@ -112,7 +112,7 @@ fn value<T: DeserializeOwned>(json: &str, pointer: &str) -> Option<T> {
 fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
     let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
-    match invoke.answer.answer().is_json {
+    match invoke.answer().is_json {
         true => match serde_json::from_str::<IgnoredAny>(text) {
             Ok(_) => Ok(text),
             Err(error) => Err(not_json(&error)),
@@ -144,7 +144,7 @@ pub(crate) fn last_object(text: &str) -> Option<&str> {
 }
 
 fn reason(invoke: &Invoke, json: &str) -> Option<String> {
-    let found = invoke.answer.answer().reason.iter().find_map(|pointer| find(json, pointer))?;
+    let found = invoke.answer().reason.iter().find_map(|pointer| find(json, pointer))?;
     let text = serde_json::from_str(&found).unwrap_or(found);
     let short = plain_line(&text, REASON_LIMIT);
     // It becomes a part of a sentence.
@@ -223,15 +223,17 @@ impl<'de> Visitor<'de> for At<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::vendors::Form;
+    use crate::host::vendors;
 
     fn invoke() -> Invoke {
         Invoke {
             text: false,
-            by: None,
             argv: Vec::new(),
-            answer: Form::Claude,
-            verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
+            vendor: vendors::named("claude"),
+            prompt: None,
+            restricted: None,
+            commands: None,
+            gates: None,
             timeout: crate::chart::model::Amount::Fixed(1),
         }
     }

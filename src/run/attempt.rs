@@ -149,11 +149,12 @@ fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Ou
     let host = event.fields.get("host").and_then(Json::as_str);
     let own = host.and_then(|name| HOSTS.iter().find(|host| host.name == name));
     let own = own.filter(|own| !is_here(program) && own.id != program && is_here(own.id));
-    let choice = own.and_then(|own| Some((own, place.chart.setting_for(own.id)?)));
+    let own = own.filter(|own| place.chart.reviewers.contains_key(own.id));
+    let choice = own.and_then(|own| Some((own, place.chart.models()?)));
     Outcome::Failed(match choice {
         None => why,
         Some((own, setting)) => format!(
-            "{why}; {} can review itself: add \"{setting}\": \"{}\" to your settings (`{} config` names the file)",
+            "{why}; {} can review itself: add \"{setting}\": [\"{}\"] to your settings (`{} config` names the file)",
             own.name,
             own.id,
             env!("CARGO_PKG_NAME"),

@@ -47,26 +47,28 @@ impl Noticed {
         }
         let left = &mut noticed.left;
         // Where nothing is reviewed, nobody minds.
-        if place.chart.cycles.is_empty()
-            || found.map_or(left.fields.is_empty(), |it| *it == left.fields)
-        {
+        if place.chart.cycles.is_empty() || !is_other(left, found) {
             return noticed;
         }
         let news = match found {
             Some(found) => {
                 let changed = changed(&place.chart, (&left.fields, found), is_reviewed);
-                (!changed.is_empty())
-                    .then(|| format!("state.json was changed outside taskie: {changed}."))
+                let is_news = !changed.is_empty();
+                is_news.then(|| format!("state.json was changed outside taskie: {changed}."))
             }
             None => {
                 let is_news = place.chart.scope.since.is_none();
                 is_news.then(|| "state.json was removed outside taskie.".to_owned())
             }
         };
-        left.fields = found.cloned().unwrap_or_default();
+        left.is_gone = found.is_none();
+        if let Some(found) = found {
+            left.fields.clone_from(found);
+        }
         left.owed = None;
         left.news.extend(news.clone());
-        noticed.facts.push(Fact::Found { fields: left.fields.clone(), news });
+        let (fields, is_gone) = (left.fields.clone(), left.is_gone);
+        noticed.facts.push(Fact::Found { fields, is_gone, news });
         noticed
     }
 
@@ -78,11 +80,17 @@ impl Noticed {
 
 /// Returns whether the state was left in another way than it is found.
 pub(super) fn differs(left: &Left, found: &Reading) -> bool {
-    let is_left = !left.fields.is_empty();
     match found {
-        Reading::Sound { context, .. } => is_left && *context != left.fields,
-        Reading::Missing => is_left,
+        Reading::Sound { context, .. } => !left.fields.is_empty() && is_other(left, Some(context)),
+        Reading::Missing => is_other(left, None),
         Reading::Broken(_) => false,
+    }
+}
+
+fn is_other(left: &Left, found: Option<&Context>) -> bool {
+    match found {
+        Some(found) => left.is_gone || *found != left.fields,
+        None => !left.is_gone && !left.fields.is_empty(),
     }
 }
 
@@ -99,12 +107,14 @@ pub(super) fn decided(
     left.news.extend(other.map(|other| format!("state.json was last written by {other}.")));
     left.news.extend(news(&place.chart, event, (before, after), decision));
     left.chart = Some(file_of(&place.chart));
-    left.owed = None;
     if event.is_stop() {
         left.owed = Some(Owed::of(text, decision));
     } else {
+        // What a command does not change is owed all the same.
+        left.owed = left.owed.filter(|_| before == after).map(|owed| owed.with(text));
         left.calls = decision.call().into_iter().collect();
     }
+    left.is_gone = false;
     left.fields.clone_from(after);
     left
 }

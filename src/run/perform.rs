@@ -298,6 +298,11 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !event.is_stop() {
         return None;
     }
+    let others = driver::of(place.journal());
+    if driver::are_others(&others, event.session.as_deref()) && event.session.is_some() {
+        // Another session goes on with it.
+        return None;
+    }
     let owed = place.journal().facts().left.owed?;
     let decision = owed.for_state(text)?;
     Some(Performed { decision, owed: Some(owed.at), ..Performed::default() })

@@ -116,7 +116,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let _ = SEND_BACK.note(journal, state, None);
         return answered(performed);
     }
-    let announced = announced(place, event, &snapshot, &invocation);
+    let announced = announced(&invocation);
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
     // What is not in the journal, no limit counts.
     let uncounted =

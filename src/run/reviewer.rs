@@ -31,8 +31,8 @@ pub(super) fn run(
     timeout: u64,
     lock: &ReviewLock,
 ) -> Result<(Outcome, Effort), Stuck> {
-    let Some(invoke) = place.chart.invoke.get(&invocation.name) else {
-        let why = format!("there is no invocation `{}`", invocation.name);
+    let Some(invoke) = place.chart.reviewers.get(&invocation.name) else {
+        let why = format!("there is no reviewer `{}`", invocation.name);
         return Ok((Outcome::Failed(why), free()));
     };
     let dir = place.dir();

@@ -1,18 +1,15 @@
 //! The review that is under way, as others see it, and what the journal keeps of it when it is over or lost.
 
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::engine::event::Event;
-use crate::engine::inspect::Inspector;
 use crate::engine::spent::PastReview;
 use crate::hash;
 use crate::project::seen::{self, Seen};
 use crate::run::place::Place;
-use crate::run::snapshot::Snapshot;
 use crate::store::facts::{Fact, Running};
 use crate::store::journal::{self, Line};
 use crate::store::lock::ReviewLock;
@@ -137,19 +134,12 @@ fn said_of_running(place: &Place, end: &str) -> String {
 }
 
 /// Returns what others are shown about a review that starts now.
-pub(super) fn announced(
-    place: &Place,
-    event: &Event,
-    snapshot: &Arc<Snapshot>,
-    invocation: &Invocation,
-) -> Running {
-    let view = Inspector::of_event(&place.chart, &snapshot.as_world(), event);
+pub(super) fn announced(invocation: &Invocation) -> Running {
     Running {
         cycle: invocation.cycle.clone(),
         n: invocation.n,
         file: invocation.file.clone(),
-        // A text of the chart that fails here is reported where it matters.
-        by: view.by(&invocation.name).ok().flatten(),
+        by: Some(invocation.by.clone()),
         started: clock::now(),
         timeout: invocation.timeout,
         log: invocation.log.clone(),

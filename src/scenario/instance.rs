@@ -18,7 +18,6 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
-use crate::engine::inspect::Inspector;
 use crate::engine::possible_world::{Disk, INSTANCE, PossibleWorld};
 use crate::engine::spent::PastReview;
 use crate::engine::world::World;
@@ -200,8 +199,8 @@ impl PlayedInstance {
             };
             // Without its subject a review is not started, nor after a gate that fails.
             if self.missing(&invocation).is_none() && outcome.failed_gate().is_none() {
-                let by = Inspector::new(&self.chart, &self.world()).by(&invocation.name);
-                call = Some(Call { model: by.ok().flatten(), file: invocation.file.clone() });
+                let model = Some(invocation.by.clone());
+                call = Some(Call { model, file: invocation.file.clone() });
             }
             let mut run = Ended::new(*invocation, outcome);
             run.effort.cost = cost;

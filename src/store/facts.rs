@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
@@ -16,6 +17,12 @@ pub(crate) const RUN: &str = "run ";
 
 /// The most news that wait for a stop.
 const MOST: usize = 20;
+
+/// Of how many instances in one file something is known: only those of sessions share one.
+const INSTANCES: usize = 32;
+
+/// How many things that are done once are known.
+const DONE: usize = 64;
 
 /// A line of the journal, as far as facts follow from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,15 +41,22 @@ pub(crate) enum Fact {
     /// Something is decided. What that writes comes after this line, and then a line that it has landed.
     Decision {
         event: String,
+        /// The review that it is about.
+        #[serde(default, skip_serializing)]
+        review: Option<IgnoredAny>,
         #[serde(default)]
         wrote: Option<Box<Left>>,
     },
+    /// A review has ended.
+    Review,
     Landed,
     /// The process was killed before the last decision was written.
     Dropped,
     /// The state is found with other fields, or is gone; and what the user reads of that.
     Found {
         fields: Context,
+        #[serde(default)]
+        is_gone: bool,
         news: Option<String>,
     },
     /// Somebody has to read this at the next stop.
@@ -64,6 +78,11 @@ pub(crate) enum Fact {
     },
     /// The process that ran them has ended.
     Over,
+    /// A line of the file of rulings, and who made it.
+    Ruled {
+        ruling: String,
+        by: String,
+    },
     /// What needs to be done once for a state is done; `None` forgets that.
     Done {
         what: String,
@@ -97,6 +116,9 @@ pub(crate) struct Said {
 pub(crate) struct Left {
     /// The fields, or those that the user knows of since somebody else has changed them. Empty if there was no state.
     pub(crate) fields: Context,
+    /// There is no state anymore; those were its fields.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_gone: bool,
     /// The file of the chart that has written it, empty if that needs no `--chart`; `None`: none has.
     pub(crate) chart: Option<PathBuf>,
     /// What the user reads at the next stop.
@@ -190,13 +212,22 @@ pub(super) fn fold<'l>(all: All, lines: impl Iterator<Item = &'l str>) -> All {
             Fact::Facts { .. } | Fact::Other => return all,
             _ => {}
         }
-        let facts = all.entry(entry.instance.clone()).or_default();
+        let instance = entry.instance.clone();
+        let mut facts = all.shift_remove(&instance).unwrap_or_default();
         if let Fact::Decision { .. } = entry.fact {
             facts.last = number(line);
         }
-        *facts = std::mem::take(facts).after(entry);
+        all.insert(instance, facts.after(entry));
+        forget_first(&mut all, INSTANCES);
         all
     })
+}
+
+/// Removes what was heard of first, if there is more than this.
+fn forget_first<T>(known: &mut IndexMap<String, T>, most: usize) {
+    if known.len() > most {
+        known.shift_remove_index(0);
+    }
 }
 
 /// Returns a number for what the line of a decision says beside the time.
@@ -218,10 +249,15 @@ pub(crate) struct Facts {
     /// What runs, or ran until it was killed.
     pub(crate) running: Option<Running>,
     pub(super) done: IndexMap<String, Done>,
+    /// The rulings that this machine has written, each with who made it.
+    pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// How many phases were entered and commands run.
     pub(crate) revision: u64,
+    /// Nothing is decided about the review that has ended last; and the same before the last decision.
+    pub(crate) is_undecided: bool,
+    was_undecided: bool,
     /// What the last decision was, as a number.
     pub(super) last: u64,
 }
@@ -231,16 +267,25 @@ impl Facts {
     pub(crate) fn after(mut self, entry: Entry) -> Self {
         let left = &mut self.left;
         match entry.fact {
-            Fact::Decision { wrote: None, .. } | Fact::Facts { .. } | Fact::Other => {}
-            Fact::Decision { event, wrote: Some(wrote) } => {
-                self.before = Some(Box::new(std::mem::replace(left, *wrote)));
-                let is_command = [ENTER, RUN].iter().any(|start| event.starts_with(start));
-                self.revision += u64::from(is_command);
+            Fact::Facts { .. } | Fact::Other => {}
+            Fact::Decision { event, review, wrote } => {
+                let was_undecided = self.is_undecided;
+                self.is_undecided &= review.is_none();
+                if let Some(wrote) = wrote {
+                    self.was_undecided = was_undecided;
+                    self.before = Some(Box::new(std::mem::replace(left, *wrote)));
+                    let is_command = [ENTER, RUN].iter().any(|start| event.starts_with(start));
+                    self.revision += u64::from(is_command);
+                }
             }
+            Fact::Review => self.is_undecided = true,
             Fact::Landed => self.before = None,
-            Fact::Dropped => *left = self.before.take().map(|before| *before).unwrap_or_default(),
-            Fact::Found { fields, news } => {
-                (left.fields, left.owed) = (fields, None);
+            Fact::Dropped => {
+                *left = self.before.take().map(|before| *before).unwrap_or_default();
+                self.is_undecided = self.was_undecided;
+            }
+            Fact::Found { fields, is_gone, news } => {
+                (left.fields, left.is_gone, left.owed) = (fields, is_gone, None);
                 left.news.extend(news);
             }
             Fact::News { text } => left.news.push(text),
@@ -254,9 +299,11 @@ impl Facts {
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
+            Fact::Ruled { ruling, by } => drop(self.ruled.insert(ruling, by)),
             Fact::Done { what, done } => {
-                self.done.swap_remove(&what);
+                self.done.shift_remove(&what);
                 self.done.extend(done.map(|done| (what, done)));
+                forget_first(&mut self.done, DONE);
             }
         }
         let more = left.news.len().saturating_sub(MOST);
@@ -266,10 +313,11 @@ impl Facts {
 
     /// Returns whether the last decision was never written, if the state is found with these fields, or is gone.
     pub(crate) fn is_dropped(&self, found: Option<&Context>) -> bool {
-        let before = self.before.as_ref();
-        before
-            .is_some_and(|before| found.map_or(before.fields.is_empty(), |it| *it == before.fields))
-            && found != Some(&self.left.fields)
+        let is_as_before = |before: &Left| match found {
+            None => before.is_gone || before.fields.is_empty(),
+            Some(found) => *found == before.fields,
+        };
+        found != Some(&self.left.fields) && self.before.as_deref().is_some_and(is_as_before)
     }
 
     /// Returns how the state was left before the decision that was never written.
@@ -326,7 +374,7 @@ mod tests {
         assert!(facts(&[done[0], r#""done","what":"called","done":null"#]).done.is_empty());
 
         // A line of a later version, or of another kind.
-        assert_eq!(facts(&[r#""review","n":1"#, r#""unheard""#]), Facts::default());
+        assert_eq!(facts(&[r#""gate","n":1"#, r#""unheard""#]), Facts::default());
     }
 
     #[test]
@@ -351,6 +399,21 @@ mod tests {
         assert!(!facts(&[first, STOP, r#""landed""#]).is_dropped(Some(&found)));
         assert!(facts(&[STOP]).is_dropped(None), "there was no state");
         assert_eq!(facts(&[first, STOP, r#""dropped""#]).left.fields, found);
+    }
+
+    /// A verdict about which the decision was never written is not decided about.
+    #[test]
+    fn a_review_is_undecided_until_a_decision_is_written() {
+        let review = r#""review","n":1"#;
+        let stop = r#""decision","event":"Stop","review":{"n":1},"wrote":{"fields":{"n":1}}"#;
+        for (lines, expected) in [
+            (&[review][..], true),
+            (&[review, stop], false),
+            (&[review, stop, r#""landed""#], false),
+            (&[review, stop, r#""dropped""#], true),
+        ] {
+            assert_eq!(facts(lines).is_undecided, expected, "{lines:?}");
+        }
     }
 
     /// What is read from the last line with facts on is what all lines say.

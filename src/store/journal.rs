@@ -22,6 +22,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::host::events::lasting;
+use crate::host::vendors::PASS;
 use crate::text::plain_line;
 
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
@@ -165,9 +166,28 @@ pub(crate) fn read_all(store: &Store) -> Vec<Line> {
     lines
 }
 
+/// A line that is read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Readable {
+    Line(Line),
+    Entry(Entry),
+}
+
 /// Returns the lines of a file. A review has a second one if it was set aside, which counts.
 fn read(store: &Store, file: &str) -> Vec<Line> {
-    let lines: Vec<Line> = lines::read(store, file);
+    let mut lines: Vec<Line> = Vec::new();
+    for entry in lines::read(store, file) {
+        match entry {
+            Readable::Line(line) => lines.push(line),
+            Readable::Entry(Entry { instance, fact: Fact::Dropped, .. }) => {
+                let is_it = |line: &Line| matches!(line, Line::Decision(it) if it.instance == instance && it.wrote.is_some());
+                // Nothing of it was written.
+                lines.iter().rposition(is_it).map(|at| lines.remove(at));
+            }
+            Readable::Entry(_) => {}
+        }
+    }
     newest(lines, |line| match line {
         Line::Review(review) => Some(&review.run),
         Line::Decision(_) | Line::Gate(_) => None,
@@ -252,8 +272,7 @@ impl Journal {
     fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {
         lines::append(&self.store, &self.file, &serde_json::to_vec(line)?, is_kept)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, folded) = std::mem::take(&mut *known);
-        lines::sum_up(&self.store, &self.file, now(), folded);
+        lines::sum_up(&self.store, &self.file, now(), std::mem::take(&mut *known));
         Ok(())
     }
 
@@ -296,12 +315,9 @@ impl Journal {
 
     /// Returns the review that has ended with a verdict about which nothing is decided: the process that ran it was killed.
     pub(crate) fn undecided(&self) -> Option<ReviewLine> {
-        let last = self.read().into_iter().rev().find_map(|line| match line {
-            Line::Review(review) => Some(Some(review)),
-            Line::Decision(DecisionLine { review: Some(_), .. }) => Some(None),
-            Line::Decision(_) | Line::Gate(_) => None,
-        });
-        last.flatten().filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
+        let last = || self.reviews().pop();
+        let last = self.facts().is_undecided.then(last).flatten();
+        last.filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
     }
 
     /// Returns the commit that was checked out when the last review of code began that passed and ended its cycle; without one,
@@ -315,8 +331,7 @@ impl Journal {
                 Line::Decision(decided) => {
                     let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
                     let passed = decided.review.is_some_and(|review| {
-                        let verdict = review.verdict.filter(|_| advances && !review.superseded);
-                        verdict.is_some_and(|verdict| chart.is_best_verdict(&verdict))
+                        advances && !review.superseded && review.verdict.as_deref() == Some(PASS)
                     });
                     base = head.take_if(|_| passed).or(decided.head).or(base);
                 }

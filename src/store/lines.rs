@@ -140,7 +140,8 @@ fn last_facts(file: &File) -> Option<(All, u64)> {
     let start = tail[..tail.rfind(FACTS)?].rfind('\n')? + 1;
     let entry: Entry = serde_json::from_str(tail[start..].lines().next()?).ok()?;
     match entry.fact {
-        Fact::Facts { to, of } => Some((of, to)),
+        // A process that had read the file before this one counts its bytes.
+        Fact::Facts { to, of } if to < length => Some((of, to)),
         _ => None,
     }
 }
@@ -156,8 +157,13 @@ fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
 }
 
 /// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.
-pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
-    if let Folded { all: of, read: OFTEN.., to: Some(to) } = folded {
+pub(super) fn sum_up(store: &Store, name: &str, at: String, (was, folded): (Version, Folded)) {
+    // A file that is full has been replaced.
+    let is_same =
+        || version(store, name).first().map(|file| file.0) == was.first().map(|file| file.0);
+    if let Folded { all: of, read: OFTEN.., to: Some(to) } = folded
+        && is_same()
+    {
         let facts = Entry { at, instance: String::new(), fact: Fact::Facts { to, of } };
         let line = serde_json::to_vec(&facts).unwrap_or_default();
         // One that is too long would not be found.
@@ -336,6 +342,22 @@ mod tests {
         append(store, "b", b"line 3", false).unwrap();
         let text = fs::read_to_string(&other).unwrap();
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
+    }
+
+    /// A file is full when a process sums it up: what that counts is not in the new one.
+    #[test]
+    fn facts_of_the_file_before_are_not_believed() {
+        let home = tempfile::tempdir().unwrap();
+        let store = &Store::of(home.path(), "home");
+        let line = |rest: &str| {
+            let line = format!(r#"{{"at":"1","instance":"a",{rest}}}"#);
+            append(store, "a", line.as_bytes(), false).unwrap();
+        };
+        line(r#""line":"drivers","sessions":["s"]"#);
+        line(r#""line":"facts","to":4000000,"of":{}"#);
+        line(r#""line":"noted","command":"pause""#);
+        let facts = folded(store, "a").all.swap_remove("a").unwrap();
+        assert_eq!((facts.drivers, facts.noted), (vec!["s".to_owned()], Some("pause".to_owned())));
     }
 
     #[test]

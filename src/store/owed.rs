@@ -30,6 +30,11 @@ impl Owed {
         }
     }
 
+    /// Returns the same answer for a state with another text.
+    pub(crate) fn with(self, text: &[u8]) -> Self {
+        Self { state: hash::number(text), ..self }
+    }
+
     /// Returns the answer if it is still owed for the state with this `text`.
     pub(crate) fn for_state(&self, text: &[u8]) -> Option<Decision> {
         // If another process has the id of the hook by now, it won't for long.

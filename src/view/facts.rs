@@ -138,7 +138,8 @@ impl Facts {
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
         let coming = Inspector::new(chart, &coming.as_world());
-        let (invoke, by) = known(reviewer(chart, &coming), &mut unread).unwrap_or_default();
+        let by = known(coming.next_reviewer(), &mut unread).map(|(_, by)| by);
+        let by = by.filter(|by| !by.is_empty());
         let cycle =
             running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
@@ -187,7 +188,7 @@ impl Facts {
                 .chain(unstartable)
                 .chain(limits)
                 .collect(),
-            of_cycles: of_cycles(chart, &view, invoke.as_deref()),
+            of_cycles: of_cycles(chart, &view),
             finished: is_final.then(|| finished(place)),
             context,
             chart: Arc::clone(chart),
@@ -252,17 +253,6 @@ fn known<T>(result: Result<T, Fault>, unread: &mut Vec<String>) -> Option<T> {
     kept.ok()
 }
 
-/// Returns the process that does reviews, and the reviewer.
-fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<String>), Fault> {
-    let mut rules = chart.on.values().flatten();
-    let Some(invoke) = rules.find_map(|rule| rule.invoke.as_deref()) else {
-        return Ok((None, None));
-    };
-    let invoke = view.invocation(invoke)?;
-    let by = view.by(&invoke)?;
-    Ok((Some(invoke), by))
-}
-
 /// Returns a field's value as a person reads it.
 pub(crate) fn in_words(value: &Json) -> String {
     match value {
@@ -273,14 +263,14 @@ pub(crate) fn in_words(value: &Json) -> String {
 }
 
 /// Returns the context fields that belong to the cycles, for which there are other words.
-fn of_cycles(chart: &Chart, view: &Inspector, invoke: Option<&str>) -> Vec<String> {
-    let by = invoke.and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref());
-    let by = by.map(|by| view.fields_in(&by.0)).unwrap_or_default();
+fn of_cycles(chart: &Chart, view: &Inspector) -> Vec<String> {
+    let invokes = chart.on.values().flatten().filter_map(|rule| rule.invoke.as_deref());
+    let by = invokes.flat_map(|invoke| view.fields_in(invoke));
     let cycles = chart.cycles.values().flat_map(|cycle| {
         let ends = view.fields_in(&cycle.exit.0).into_iter();
         [cycle.count.clone(), cycle.limit.clone()].into_iter().chain(ends.map(|(name, _)| name))
     });
-    cycles.chain(by.into_iter().map(|(name, _)| name)).collect()
+    cycles.chain(by.map(|(name, _)| name)).collect()
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.

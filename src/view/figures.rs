@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::chart::Chart;
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
+use crate::host::vendors::{PASS, VERDICTS};
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, usd};
 use crate::store::journal::ReviewLine;
 use crate::text::shown;
@@ -31,7 +32,7 @@ impl Totals {
     }
 
     /// Returns the page about them.
-    pub(crate) fn page(&self, chart: &Chart) -> Page {
+    pub(crate) fn page(&self) -> Page {
         let mut page = Page::default();
         if self.all.reviews == 0 {
             page.text(PLAIN, "no review is recorded");
@@ -40,7 +41,7 @@ impl Totals {
         page.text(STRONG, &self.all.sentence());
         for (title, groups) in [("cycle", &self.cycles), ("reviewer", &self.reviewers)] {
             page.blank();
-            page.table(&rows(chart, title, groups), 1);
+            page.table(&rows(title, groups), 1);
         }
         page
     }
@@ -80,7 +81,7 @@ impl Figures {
         self.failed += usize::from(run.error.is_some());
         if let Some(verdict) = &run.verdict {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            let is_clean = chart.is_best_verdict(verdict) && run.found.findings.is_empty();
+            let is_clean = verdict == PASS && run.found.findings.is_empty();
             self.found += usize::from(!is_clean);
         }
         for (severity, count) in run.found.counts(&chart.findings.severities) {
@@ -174,15 +175,13 @@ fn groups(
 }
 
 /// Returns the rows of a table with a row for each group; the first one has the names of the columns.
-fn rows(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>) -> Vec<Vec<String>> {
-    let verdicts = chart.verdicts();
+fn rows(title: &str, groups: &IndexMap<String, Figures>) -> Vec<Vec<String>> {
     let mut head = vec![title.to_owned(), "reviews".to_owned()];
-    head.extend(verdicts.iter().map(|verdict| shown(verdict).into_owned()));
+    head.extend(VERDICTS.map(str::to_owned));
     head.extend(["failed", "time", "cost"].map(str::to_owned));
     let mut rows = vec![head];
     for (name, figures) in groups {
-        let counts =
-            verdicts.iter().map(|verdict| figures.verdicts.get(*verdict).copied().unwrap_or(0));
+        let counts = VERDICTS.map(|verdict| figures.verdicts.get(verdict).copied().unwrap_or(0));
         let counts = std::iter::once(figures.reviews).chain(counts).chain([figures.failed]);
         let mut row = vec![shown(name).into_owned()];
         row.extend(counts.map(|count| count.to_string()));

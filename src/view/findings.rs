@@ -43,8 +43,8 @@ pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
 /// Returns who has ruled about a finding, if someone has.
 fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
     let line = entry.ruling.as_ref()?;
-    let mut made = ledger::made((&place.store, &*place.instance.name));
-    Some(made.swap_remove(line).unwrap_or_else(|| ledger::BY_HAND.to_owned()))
+    let mut ruled = place.journal().facts().ruled;
+    Some(ruled.swap_remove(line).unwrap_or_else(|| ledger::BY_HAND.to_owned()))
 }
 
 /// Returns the findings as JSON.

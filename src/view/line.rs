@@ -65,8 +65,8 @@ fn of_run(running: &Running) -> String {
 
 /// Says why no review runs, if that is known without a decision.
 fn in_the_way(view: &Inspector, place: &Place, state: &[u8]) -> Option<String> {
-    let by = view.next_invocation().ok()?;
-    match postponed::read(&place.store, &by) {
+    let (reviewer, _) = view.next_reviewer().ok()?;
+    match postponed::read(&place.store, &reviewer) {
         Some(until) => Some(format!(", waits until {}", until.text)),
         None => {
             let why = CALL.why(place.journal(), state)?;

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::chart::Chart;
 use crate::diagnostic::code_host;
 use crate::engine::decision::{Answer, Ended, Outcome};
+use crate::host::vendors::PASS;
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::project::change::{Change, Changed};
 use crate::reviewer::finding::Finding;
@@ -112,7 +113,7 @@ impl<'p> Reviewed<'p> {
         if is_repeated {
             messages.push("The last review was ended before it could report this.".to_owned());
         }
-        let is_best = verdict.is_some_and(|verdict| place.chart.is_best_verdict(verdict));
+        let is_best = verdict == Some(PASS);
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);
         if unreadable > 0 {
             let more = counted(unreadable, "finding");

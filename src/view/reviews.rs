@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::engine::inspect;
 use crate::engine::spent::failed;
+use crate::host::vendors::PASS;
 use crate::page;
 use crate::project::seen;
 use crate::run::place::Place;
@@ -92,8 +93,7 @@ pub(super) fn on_disk(
     let mut reviews: Vec<_> = files.into_iter().map(with_ending).collect();
     for group in reviews.chunk_by_mut(|(a, _), (b, _)| a.is_about_the_same(b)) {
         if let Some((last, Some(ended))) = group.last_mut()
-            && let Some(verdict) = &last.verdict
-            && place.chart.is_best_verdict(verdict)
+            && last.verdict.as_deref() == Some(PASS)
         {
             last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
         }

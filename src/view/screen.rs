@@ -9,6 +9,7 @@ use super::facts::{CycleFacts, Facts, in_words};
 use super::progress;
 use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
+use crate::host::vendors::PASS;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, paint, paint_words, span, unbroken,
 };
@@ -166,7 +167,7 @@ fn reviews(facts: &Facts) -> Vec<String> {
             rows.push(paint_words(FAINT, &format!("{cycle}: {hidden} more before these")));
         }
         for (first, group) in &of_cycle[hidden..] {
-            let mut marks: Vec<String> = group.iter().map(|review| mark(facts, review)).collect();
+            let mut marks: Vec<String> = group.iter().map(mark).collect();
             let changed = group.last().map_or(&[][..], |review| &review.changed);
             if let Some((first, others)) = changed.split_first() {
                 let more = match others.len() {
@@ -189,11 +190,8 @@ pub(crate) fn title(facts: &Facts, review: &ReviewFacts) -> String {
     cycle.map_or_else(|| review.cycle.clone(), |cycle| cycle.title(&review.base))
 }
 
-fn mark(facts: &Facts, review: &ReviewFacts) -> String {
-    let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
-        true => GOOD,
-        false => BAD,
-    };
+fn mark(review: &ReviewFacts) -> String {
+    let style = |verdict: &String| if verdict == PASS { GOOD } else { BAD };
     let verdict = match &review.verdict {
         Some(verdict) => paint(style(verdict), shown(verdict)),
         // Nobody here has seen that reviewer.

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use crate::chart::Chart;
 use crate::engine::inspect;
 use crate::host::events::is_stop;
+use crate::host::vendors::PASS;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, counted, dollars, paint, paint_words, span,
     unbroken, width,
@@ -124,9 +125,8 @@ fn review(chart: &Chart, review: &ReviewLine) -> String {
     let (outcome, more) = match (&run.error, &run.verdict) {
         (Some(why), _) => (paint(BAD, "failed"), why.clone()),
         (None, verdict) => {
-            let is_best = verdict.as_ref().is_some_and(|verdict| chart.is_best_verdict(verdict));
             let verdict = shown(verdict.as_deref().unwrap_or("no verdict"));
-            let style = if is_best { GOOD } else { BAD };
+            let style = if run.verdict.as_deref() == Some(PASS) { GOOD } else { BAD };
             (paint_words(style, &verdict), run.found.in_words(&chart.findings.severities))
         }
     };

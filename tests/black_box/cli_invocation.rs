@@ -121,7 +121,7 @@ fn t13_timeout() {
     );
     project.reviewer(&Reviewer::pass().first(first));
     let chart = copy_of_chart(&project, |text| {
-        text.replace("timeout  = \"{{ config.review_timeout }}\"", "timeout  = 1")
+        text.replace("timeout    = \"{{ config.review_timeout }}\"", "timeout = 1")
     });
 
     let why = "`claude` was killed after 1 second, its time limit".to_owned();

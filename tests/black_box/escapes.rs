@@ -47,7 +47,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     (
         ".taskie/config.json",
-        r#"{"models": ["opus§"], "reviewer": "claude§", "instructions": "notes§.md", "gates": ["true §"], "unknown§": 1,
+        r#"{"models": ["opus§"], "instructions": "notes§.md", "gates": ["true §"], "unknown§": 1,
             "permissions": "restricted§", "clean_means": "pass§"}"#,
     ),
     (".taskie/post-review.md", "Read {{review}}. § {{unknown§}}\n"),
@@ -77,7 +77,7 @@ one_of = ["a§", "b"]
 [commands.hello]
 about = "Say hello §"
 say = "Hello § {{ scope.name }} {{ mine }}"
-[invoke.own]
+[reviewers.own]
 argv = ["claude", "{% include 'own.md' %}", "§"]
 [[on.Stop]]
 before = "review"
@@ -115,7 +115,7 @@ never = "phase == 'plan-review' and mine == 'b'"
 ];
 
 /// The user's own settings, of both workflows.
-const SETTINGS: &str = r#"{"models": ["opus§"], "reviewer": "claude", "gates": ["false §"], "max_cost_usd": 1, "clean_means": "none",
+const SETTINGS: &str = r#"{"models": ["opus§"], "gates": ["false §"], "max_cost_usd": 1, "clean_means": "none",
     "gitCommit": true, "more§": "§"}"#;
 
 /// What the reviewer prints.

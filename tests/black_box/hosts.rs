@@ -335,7 +335,7 @@ fn a_missing_reviewer_names_the_hosts_own() {
     command.env("PATH", format!("{}:/usr/bin:/bin", project.bin.display()));
     let message = feed(command, event.to_string()).message();
     let expected = "Review failed: `claude` is not on PATH; Codex can review itself: \
-                    add \"reviewer\": \"codex\" to your settings (`taskie config` names the file). The next stop tries again: ask the agent to go on.";
+                    add \"models\": [\"codex\"] to your settings (`taskie config` names the file). The next stop tries again: ask the agent to go on.";
     assert!(message.contains(expected), "{message}");
 }
 
@@ -348,7 +348,7 @@ fn a_reviewer_has_no_more_rights_than_a_session_in_a_sandbox() {
         (None, "workspace-write"),
     ] {
         let (project, mut event) = stops("codex-Stop.0.169.0", due(), &Reviewer::fail());
-        project.set_for_all(&json!({ "reviewer": "codex" }));
+        project.set_for_all(&json!({ "models": ["codex"] }));
         script(project.bin.join("codex"), "echo \"$@\" > ../words; exit 1");
         if let Some(policy) = policy {
             // The last turn counts.
@@ -372,29 +372,21 @@ fn a_reviewer_has_no_more_rights_than_a_session_in_a_sandbox() {
 #[test]
 fn programs_of_other_vendors_review() {
     let mut shown = String::new();
-    for (reviewer, permissions, models) in [
-        ("codex", "bypass", json!(["opus", "sonnet"])),
-        ("codex", "restricted", json!(["gpt-5"])),
-        ("copilot", "bypass", json!(["opus", "sonnet"])),
-        ("copilot", "restricted", json!(["gpt-5"])),
-        ("gemini", "bypass", json!(["opus", "sonnet"])),
-        ("gemini", "restricted", json!(["gemini-pro"])),
-        // The setting `reviewer` is for models that name none.
-        ("claude", "bypass", json!(["codex:gpt-5"])),
-        ("claude", "bypass", json!(["copilot:a:b"])),
-        ("claude", "bypass", json!(["gemini"])),
+    for (permissions, model) in [
+        ("bypass", "codex"),
+        ("restricted", "codex:gpt-5"),
+        ("bypass", "copilot:a:b"),
+        ("restricted", "copilot:gpt-5"),
+        ("bypass", "gemini"),
+        ("restricted", "gemini:gemini-pro"),
     ] {
         let project = Project::valid();
-        let named = models[0].as_str().unwrap().split(':').next().unwrap();
-        let program = match reviewer {
-            "claude" => named,
-            reviewer => reviewer,
-        };
-        project.set_state(json!({ "review_model": models[0] }));
+        let program = model.split(':').next().unwrap();
+        project.set_state(json!({ "review_model": model }));
         project
             .write("task-1.md", "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n");
         // The user's own settings need no trust.
-        let chosen = json!({ "reviewer": reviewer, "permissions": permissions, "models": models });
+        let chosen = json!({ "permissions": permissions, "models": [model] });
         project.set_for_all(&chosen);
         let file = project.bin.join(program);
         fs::write(
@@ -420,7 +412,7 @@ fn programs_of_other_vendors_review() {
         let mut lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
         let review: Value = lines.find(|line: &Value| line["line"] == "review").unwrap();
         shown.push_str(&format!(
-            "{reviewer}, {permissions}, {models}: {program} {options}\n  by {}\n",
+            "{permissions}, {model}: {program} {options}\n  by {}\n",
             review["by"]
         ));
     }

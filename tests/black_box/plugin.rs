@@ -139,7 +139,7 @@ fn a_reviewer_ends_before_its_hook() {
     for plugin in plugins() {
         let hooks = json_of(plugin.path("hooks/hooks.json"));
         let chart = plugin.chart();
-        let Some(processes) = chart.get("invoke").and_then(|table| table.as_table()) else {
+        let Some(processes) = chart.get("reviewers").and_then(|table| table.as_table()) else {
             continue;
         };
         // It says how long it asks for: a review that could take longer is not started.
@@ -152,7 +152,7 @@ fn a_reviewer_ends_before_its_hook() {
         for (name, invoke) in processes {
             // A setting has a largest value.
             let own = invoke.get("timeout");
-            let limit = own.unwrap_or_else(|| &chart["invocation"]["timeout"]);
+            let limit = own.unwrap_or_else(|| &chart["reviewer"]["timeout"]);
             let deadline = limit.as_integer().unwrap_or_else(|| {
                 let setting = &chart["config"]["review_timeout"];
                 assert_eq!(limit.as_str(), Some("{{ config.review_timeout }}"));
@@ -165,7 +165,7 @@ fn a_reviewer_ends_before_its_hook() {
             );
         }
     }
-    assert!(taskie().chart().contains_key("invoke"));
+    assert!(taskie().chart().contains_key("reviewers"));
 }
 
 /// Each hook is one shell line, because not every host passes `args`. It starts the plugin's launcher, which starts

@@ -172,7 +172,7 @@ fn every_built_in_name_is_described() {
 }
 
 /// The tables of shared keys, and those that share them.
-const SHARED: [(&str, &str); 2] = [("cycle", "cycles"), ("invocation", "invoke")];
+const SHARED: [(&str, &str); 2] = [("cycle", "cycles"), ("reviewer", "reviewers")];
 
 fn own_table(shared: &str) -> Option<&'static str> {
     let own = SHARED.iter().find(|(name, _)| *name == shared);

@@ -12,7 +12,7 @@ use crate::bench::{
 use crate::expected::{NAME_FINDINGS, plan_in, review};
 use crate::support::{
     PLAN, Project, Reviewer, allowed, cases, feed, finish, set_mode, silent, start, state,
-    validated,
+    timeless, validated,
 };
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -522,7 +522,7 @@ fn a_review_that_the_user_cancels() {
     assert_eq!(finish(hook).json(), failed("it was cancelled"));
     wait_until_gone(&reviewer);
     assert_eq!(project.read("state.json"), before);
-    let log = project.run(&["log"]).stdout;
+    let log = timeless(&project.run(&["log"]).stdout);
     assert!(
         log.contains("code-review 1 of task-1: failed by opus") && log.contains("it was cancelled"),
         "{log}"

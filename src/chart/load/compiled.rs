@@ -10,7 +10,7 @@ use super::fields::name_words;
 use super::resolver::Resolver;
 use super::{commands, cycles};
 use crate::chart::Chart;
-use crate::chart::model::{Scope, Source, WordTable, templates_beside};
+use crate::chart::model::{Scope, Source, WordTable, know_vendors, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
 use crate::chart::shipped::CHARTS;
@@ -44,7 +44,7 @@ where
 
 fn source(node: &'static Node) -> Result<Source, Error> {
     let names = |table| match table {
-        WordTable::Invoke => node.at("invoke").keys(),
+        WordTable::Reviewers => node.at("reviewers").keys(),
         WordTable::Cycles => node.at("cycles").keys(),
     };
     let words = move |fields: &mut _| name_words(fields, names);
@@ -70,10 +70,9 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         cycles: node.edited("cycles", cycles::name),
         findings: node.part("findings"),
         budget: node.part("budget"),
-        gates: Option::deserialize(node.at("gates"))?,
         calls: Option::deserialize(node.at("calls"))?,
-        invocation: None,
-        invoke: node.part("invoke"),
+        reviewer: None,
+        reviewers: node.edited("reviewers", know_vendors),
         on: node.parts("on"),
         commands: node.part("commands"),
         checks: node.part("checks"),

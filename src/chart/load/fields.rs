@@ -197,10 +197,9 @@ impl Resolver<'_> {
 
     fn options(&mut self, source: &Source, phases: &Phases) {
         for (name, arg) in &source.args {
-            let default = arg.default.as_ref();
+            let (of, default) = (Field::from(arg.of.clone()), arg.default.as_ref());
             self.range(at!["args", name, "type"], arg.of.minimum, arg.of.maximum);
-            let fits =
-                default.map_or(Ok(()), |default| arg.field().accepts_literal(phases, default));
+            let fits = default.map_or(Ok(()), |default| of.accepts_literal(phases, default));
             if let Err(wanted) = fits {
                 let message = format!("the default of option `{name}` must be {wanted}");
                 let path = at!["args", name, "default"];

@@ -1,4 +1,4 @@
-//! The processes that rules can start.
+//! The reviewers that rules can start.
 
 use super::resolver::Resolver;
 use crate::chart::model::{Amount, Source};
@@ -9,16 +9,12 @@ use crate::host::hosts::LONGEST_HOOK;
 impl Resolver<'_> {
     /// Checks the processes.
     pub(super) fn processes(&mut self, source: &Source) {
-        for (name, invoke) in &source.invoke {
-            if invoke.argv.is_empty() {
-                let message = "`argv` is empty: there is no program to run";
-                self.flaw(Code::MissingKey, at!["invoke", name, "argv"], message, "");
+        for (name, invoke) in &source.reviewers {
+            if invoke.program().is_empty() {
+                let message = "`argv` is missing: there is no program to run";
+                self.flaw(Code::MissingKey, at!["reviewers", name, "argv"], message, "");
             }
-            if invoke.verdicts.is_empty() {
-                let message = "`verdicts` is empty: no run could count";
-                self.flaw(Code::MissingKey, at!["invoke", name, "verdicts"], message, "");
-            }
-            self.deadline(at!["invoke", name, "timeout"], &invoke.timeout, source);
+            self.deadline(at!["reviewers", name, "timeout"], &invoke.timeout, source);
         }
     }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use crate::chart::extend::Extended;
-use crate::chart::model::{FieldType, Rule, Source, WordTable};
+use crate::chart::model::{FieldType, Rule, Source, WordTable, know_vendors};
 use crate::chart::shipped::CHARTS;
 use crate::chart::structure;
 use crate::chart::{Chart, Command};
@@ -91,16 +91,17 @@ pub fn resolve_all(
 
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
-        let invoked: Vec<String> = source.invoke.keys().cloned().collect();
+        let reviewers: Vec<String> = source.reviewers.keys().cloned().collect();
         let of_cycles: Vec<String> = source.cycles.keys().cloned().collect();
         let names = |table| match table {
-            WordTable::Invoke => invoked.clone(),
+            WordTable::Reviewers => reviewers.clone(),
             WordTable::Cycles => of_cycles.clone(),
         };
         for fields in [&mut source.context, &mut source.config] {
             fields.edit(|fields| name_words(fields, names));
         }
         source.cycles.edit(cycles::name);
+        source.reviewers.edit(know_vendors);
         let source = Arc::new(source);
         self.names(&source);
         self.properties(&source);

@@ -90,7 +90,7 @@ pub fn merge(layers: &[String]) -> (DeTable<'_>, Vec<Fault>) {
             fields.extend(all);
         }
     }
-    for (shared, all) in [("cycle", "cycles"), ("invocation", "invoke")] {
+    for (shared, all) in [("cycle", "cycles"), ("reviewer", "reviewers")] {
         let (Some(shared), Some(all)) = (chart.remove(shared), table_mut(&mut chart, all)) else {
             continue;
         };

@@ -22,7 +22,7 @@ pub struct FieldSource {
     pub kind: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The strings that are allowed: a list, or a table whose names they are, `invoke` or `cycles`. For a list, `cycles` names
+    /// The strings that are allowed: a list, or a table whose names they are, `reviewers` or `cycles`. For a list, `cycles` names
     /// its items, and everything else what an item that has a `:` must begin with, before the first one.
     pub one_of: Option<Words>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
@@ -81,8 +81,8 @@ pub struct Field {
 
 impl From<FieldSource> for Field {
     fn from(source: FieldSource) -> Self {
-        let kind = source.kind;
-        let is_list = kind.kind == FieldType::List;
+        let own = Self::from(source.kind);
+        let is_list = own.kind == FieldType::List;
         let (one_of, prefix) = match source.one_of {
             words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
             words => (None, words),
@@ -95,29 +95,39 @@ impl From<FieldSource> for Field {
             true => (trust, Vec::new()),
             false => (Vec::new(), trust),
         };
-        let fleeting = kind.optional && !kind.nullable && source.default.is_none();
+        let fleeting = own.optional && !own.nullable && source.default.is_none();
         let per_project = per_project.into_iter();
         let per_project = per_project.filter_map(|item| Some(item.text()?.0.clone()));
         Self {
-            kind: kind.kind,
             about: source.about,
-            unit: kind.unit,
-            minimum: kind.minimum,
-            maximum: kind.maximum,
             one_of,
             prefix,
-            is_id: kind.used == Use::Id,
             default: source.default,
-            nullable: kind.nullable || fleeting,
-            optional: kind.optional,
+            nullable: own.nullable || fleeting,
             fleeting,
             trust,
             per_project: per_project.collect(),
             looser: source.looser,
             bound,
             lenient: source.lenient,
+            ..own
+        }
+    }
+}
+
+impl From<Kind> for Field {
+    fn from(kind: Kind) -> Self {
+        Self {
+            kind: kind.kind,
+            unit: kind.unit,
+            minimum: kind.minimum,
+            maximum: kind.maximum,
+            nullable: kind.nullable,
+            optional: kind.optional,
+            is_id: kind.used == Use::Id,
             file: kind.used == Use::File,
             commands: kind.used == Use::Commands,
+            ..Self::default()
         }
     }
 }
@@ -126,7 +136,7 @@ impl From<FieldSource> for Field {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "it is a list of strings, or `invoke` or `cycles` for the names of the tables under [invoke] or [cycles]"
+    expecting = "it is a list of strings, or `reviewers` or `cycles` for the names of the tables under [reviewers] or [cycles]"
 )]
 pub enum Words {
     List(Vec<String>),
@@ -137,7 +147,7 @@ pub enum Words {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WordTable {
-    Invoke,
+    Reviewers,
     Cycles,
 }
 
@@ -201,7 +211,7 @@ const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arg {
-    /// `boolean`, `integer`, `string` or `phase`; an integer can have a lower limit, `integer from 0`.
+    /// The type of its value, as that of a field, but no list: `string`, `integer from 0 to 9`.
     #[serde(rename = "type")]
     pub of: Kind,
     /// One line for `--help`.

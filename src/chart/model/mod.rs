@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 
 pub use self::field::{Amount, Arg, Direction, Field, Looser, WordTable, Words, setting_in};
 pub use self::phase::{Phase, PhaseType};
-pub use self::review::{Advance, Budget, Cycle, Findings, GateCommands, Invoke, Limited};
+pub use self::review::{Advance, Budget, Cycle, Findings, Invoke, Limited, know_vendors};
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
 pub(crate) use self::value::PATTERN;
 pub use self::value::{Assign, FilePattern, LineText};
@@ -89,18 +89,16 @@ pub struct Source {
     /// What reviews may cost, and how often they may fail: `spent.over`.
     #[serde(default)]
     pub budget: Part<Budget>,
-    /// Commands that must succeed before a rule starts a process.
-    pub gates: Option<GateCommands>,
     /// The command lines that call the user when a rule with `call` has ended a turn, a list: each is split into words as a
     /// shell does, and started without a shell, with the reason in its environment. None: the user is not called at all.
     pub calls: Option<Text>,
-    /// What all processes share. Keys that are required in one can be here.
+    /// What all reviewers share. Keys that are required in one can be here.
     #[serde(default)]
     #[schemars(with = "Invoke")]
-    pub invocation: Option<IgnoredAny>,
-    /// Processes that a rule can start.
+    pub reviewer: Option<IgnoredAny>,
+    /// The reviewers: programs that a rule can start.
     #[serde(default)]
-    pub invoke: Part<IndexMap<String, Invoke>>,
+    pub reviewers: Part<IndexMap<String, Invoke>>,
     /// The rules for each event, in order of priority.
     #[serde(default)]
     pub on: IndexMap<String, Part<Vec<Rule>>>,

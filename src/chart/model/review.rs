@@ -9,7 +9,7 @@ use super::value::{Assign, FilePattern};
 use crate::expr::source::{Expr, Text};
 use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
-use crate::host::vendors::Form;
+use crate::host::vendors::{self, Answer, OWN, Vendor};
 
 /// A review cycle, or what all of them share.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -129,8 +129,8 @@ pub struct Budget {
     pub instance: Option<Text>,
     /// What the reviews of a cycle may cost until it is over, in US dollars.
     pub cycle: Option<Text>,
-    /// What one review may cost, in US dollars: `argv` passes it to the reviewer, and `check-chart` states the worst case
-    /// with it.
+    /// What one review may cost, in US dollars: it is passed to a reviewer that can keep to it, and `check-chart` states the
+    /// worst case with it.
     pub review: Option<Text>,
     /// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which
     /// no reviewer can run for a while. `taskie next --retry` starts to count again.
@@ -186,32 +186,53 @@ pub struct Advance {
     pub target: String,
 }
 
-/// Commands that check the work before a reviewer reads it. They run one after the other in the project's root. If one
-/// fails, no reviewer is started, and the rules are tried again with `gate.failed`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GateCommands {
-    /// The list of command lines, in order. Each is split into words as a shell does, and run without a shell.
-    pub commands: Expr,
-}
-
-/// A process, or what all of them share.
+/// A reviewer, or what all of them share.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invoke {
-    /// The program, looked up on PATH, and its arguments. There is no shell.
-    pub argv: Vec<Text>,
-    /// The form of its answer: `own`, or that of a vendor, `claude` or `gemini`.
+    #[serde(skip)]
+    pub vendor: Option<&'static Vendor>,
+    /// The program, looked up on PATH, and its arguments. There is no shell. It prints one JSON object: `verdict`, `PASS`
+    /// or `FAIL`, and perhaps `findings`, `ran`, `review` and `cost_usd`. The program knows how `claude`, `codex`, `copilot` and `gemini` are
+    /// called: they need none.
     #[serde(default)]
-    pub answer: Form,
-    /// The verdicts that the process may give, from good to bad.
-    pub verdicts: Vec<String>,
-    /// Its answer has the review itself: if the process has written no file, `review` in it is written.
+    pub argv: Vec<Text>,
+    /// What it is asked: its last argument. `it.id` is the reviewer's name, and `it.model` its model.
+    pub prompt: Option<Text>,
+    /// Whether it may do little more than read, write its review and run `commands`: for the reviewers that need no `argv`.
+    /// Without it, that is so.
+    pub restricted: Option<Expr>,
+    /// The list of commands that it may run then.
+    pub commands: Option<Expr>,
+    /// The list of command lines that must succeed before it starts, in order. Each is split into words as a shell does, and
+    /// run without a shell in the project's root. If one fails, the rules are tried again with `gate.failed`.
+    pub gates: Option<Expr>,
+    /// Its answer has the review itself: if it has written no file, `review` in it is written.
     #[serde(default)]
     pub text: bool,
-    /// Who reviews, for `taskie status`.
-    pub by: Option<Text>,
     /// The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than 3600, after which the host ends the
     /// hook. A review that may take longer than the hook has is not started.
     pub timeout: Amount,
+}
+
+impl Invoke {
+    /// Returns where its answer has what is read.
+    pub fn answer(&self) -> &'static Answer {
+        self.vendor.map_or(&OWN, |vendor| &vendor.answer)
+    }
+
+    /// Returns the program, as far as that is known without a run.
+    pub fn program(&self) -> &str {
+        match (self.argv.first(), self.vendor) {
+            (Some(program), _) => &program.0,
+            (None, vendor) => vendor.map_or("", Vendor::program),
+        }
+    }
+}
+
+/// Gives reviewers that vendors know their vendors.
+pub fn know_vendors(reviewers: &mut IndexMap<String, Invoke>) {
+    for (name, reviewer) in reviewers {
+        reviewer.vendor = vendors::named(name);
+    }
 }

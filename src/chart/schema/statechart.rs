@@ -57,7 +57,7 @@ fn needs(schema: &Json) -> Map<String, Json> {
         .map(|(key, value)| {
             let mut inner = self::needs(value);
             // What all of them share need not be in each.
-            if ["cycle", "cycles", "invocation", "invoke"].contains(&key.as_str()) {
+            if ["cycle", "cycles", "reviewer", "reviewers"].contains(&key.as_str()) {
                 let each = inner.get_mut("additionalProperties").and_then(Json::as_object_mut);
                 each.map(|each| each.remove("required"));
                 inner.remove("required");

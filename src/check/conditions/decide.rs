@@ -3,12 +3,13 @@
 //! An event is decided rule by rule. After each rule, courses that differ in nothing at which a later rule looks are one.
 
 use std::collections::BTreeSet;
+use std::fmt::Arguments;
 use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::json;
 
 use super::evaluate::{Answers, Course, Done, Failure, Outcome, Path};
@@ -22,6 +23,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::host::hosts::BLOCKS;
+use crate::host::vendors::VERDICTS;
 
 /// The most paths of one event in one state.
 const PATHS: usize = 100_000;
@@ -35,10 +37,10 @@ type Asked = Vec<(Term, bool)>;
 /// Decides about the events of a chart.
 pub(super) struct Decider {
     pub(super) program: Program,
-    /// The places of the rules that have fired somewhere.
+    /// The places of rules that were tried.
     pub(super) places: IndexSet<String, FxBuildHasher>,
     /// By event and part, the names at which later parts look.
-    later: FxHashMap<(Trigger, usize), Arc<BTreeSet<u32>>>,
+    later: FxHashMap<(Trigger, usize), Rc<FxHashSet<u32>>>,
     active: Term,
     gate_times: Term,
     /// An event of which not all paths were followed.
@@ -83,14 +85,16 @@ impl Decider {
                 (None, Trigger::Hook(_)) => (String::new(), None, None),
             };
             let guard = guard.map(|guard| self.program.expr(&guard.0, it));
+            let (number, _) = self.places.insert_full(place);
             let mut further = Vec::new();
             let mut is_same = true;
             for (course, asked) in std::mem::take(&mut open) {
                 let mut answers = Answers::default();
                 loop {
-                    let path = Path::new(&mut self.program, course.clone(), &mut answers);
-                    let places = &mut self.places;
-                    let mut event = Event { path, places, place: &place, is_over: false };
+                    let mut path = Path::new(&mut self.program, course.clone(), &mut answers);
+                    path.asked.clone_from(&asked);
+                    let place = &self.places[number];
+                    let mut event = Event { path, place, number, is_over: false };
                     let holds = event.holds(guard);
                     match rule {
                         None if holds => event.head(trigger),
@@ -99,11 +103,10 @@ impl Decider {
                     }
                     let is_refused = rule.is_none() && !holds;
                     let Event { path, is_over, .. } = event;
-                    let Path { course: reached, asked: more, looked: fields, .. } = path;
+                    let Path { course: reached, asked: all, looked: fields, .. } = path;
                     looked |= fields;
                     count += 1;
-                    is_same &= more.is_empty() && reached == course;
-                    let all = [asked.as_slice(), &more].concat();
+                    is_same &= all.len() == asked.len() && reached == course;
                     if is_over || reached.done.failure.is_some() {
                         ended.push(self.finished(reached, all));
                     } else if !is_refused {
@@ -199,10 +202,10 @@ impl Decider {
     }
 
     /// Returns the names at which the parts of an event from this one on look.
-    fn later(&mut self, trigger: &Trigger, part: usize) -> Arc<BTreeSet<u32>> {
+    fn later(&mut self, trigger: &Trigger, part: usize) -> Rc<FxHashSet<u32>> {
         let key = (trigger.clone(), part);
         if let Some(known) = self.later.get(&key) {
-            return Arc::clone(known);
+            return Rc::clone(known);
         }
         let chart = Arc::clone(&self.program.chart);
         let program = &mut self.program;
@@ -223,10 +226,10 @@ impl Decider {
                 }
             }
         }
-        let mut later = BTreeSet::new();
+        let mut later = FxHashSet::default();
         terms.iter().for_each(|term| program.add_names(*term, &mut later));
-        let later = Arc::new(later);
-        self.later.insert(key, Arc::clone(&later));
+        let later = Rc::new(later);
+        self.later.insert(key, Rc::clone(&later));
         later
     }
 }
@@ -236,9 +239,9 @@ type Fields = IndexMap<usize, Term>;
 /// A part of the decision about an event, on one path.
 struct Event<'d, 'p> {
     path: Path<'p>,
-    places: &'d mut IndexSet<String, FxBuildHasher>,
-    /// Where the part is in the chart.
+    /// Where the part is in the chart, and the number of that place.
     place: &'d str,
+    number: usize,
     is_over: bool,
 }
 
@@ -250,7 +253,9 @@ impl Event<'_, '_> {
             Trigger::Hook(_) => {}
             Trigger::Enter { phase, .. } => {
                 let entry = &chart.phases[phase.as_str()].phase;
-                let mut fields = self.values(&self.part("entry"), &entry.entry, Some(phase));
+                let place = self.place;
+                let place = format_args!("{place}.entry");
+                let mut fields = self.values(place, &entry.entry, Some(phase));
                 self.put(&mut fields, &chart.state, phase);
                 if let Some(arms) = &entry.arms {
                     self.schedule(arms, &mut fields, Some(phase));
@@ -300,8 +305,8 @@ impl Event<'_, '_> {
     }
 
     fn fired(&mut self) {
-        let (at, _) = self.places.insert_full(self.place.to_owned());
-        self.done().fired.push(u32::try_from(at).unwrap_or(u32::MAX));
+        let number = self.number;
+        self.done().fired.push(number);
     }
 
     fn put(&mut self, fields: &mut Fields, name: &str, value: &str) {
@@ -311,7 +316,7 @@ impl Event<'_, '_> {
     }
 
     /// Returns the values of the assignments at a place, each as its field holds it.
-    fn values(&mut self, place: &str, assign: &Assign, it: Option<&str>) -> Fields {
+    fn values(&mut self, place: Arguments<'_>, assign: &Assign, it: Option<&str>) -> Fields {
         let chart = Arc::clone(&self.path.program.chart);
         let mut fields = Fields::new();
         for (name, literal) in assign {
@@ -344,7 +349,8 @@ impl Event<'_, '_> {
             self.put(fields, next, target);
         }
         if let Some((at, _, cycle)) = chart.cycles.get_full(target) {
-            fields.extend(self.values(&format!("cycles.{target}.entry"), &cycle.entry, it));
+            let place = format_args!("cycles.{target}.entry");
+            fields.extend(self.values(place, &cycle.entry, it));
             self.done().starts.push(at);
         }
     }
@@ -363,7 +369,8 @@ impl Event<'_, '_> {
 
     fn fire(&mut self, rule: &Rule) {
         let chart = Arc::clone(&self.path.program.chart);
-        let mut fields = self.values(&self.part("assign"), &rule.assign, None);
+        let place = self.place;
+        let mut fields = self.values(format_args!("{place}.assign"), &rule.assign, None);
         if let Some(target) = &rule.target {
             self.put(&mut fields, &chart.state, target);
         }
@@ -470,11 +477,9 @@ impl Path<'_> {
 impl Program {
     /// Returns how a review can end.
     pub(super) fn outcomes(&mut self) -> Vec<Outcome> {
-        let verdicts = self.chart.verdicts().into_iter();
-        let mut ends: Vec<Outcome> =
-            verdicts.map(|it| Outcome::Ran(Some(self.terms.known(it)))).collect();
+        let mut ends = VERDICTS.map(|it| Outcome::Ran(Some(self.terms.known(it)))).to_vec();
         ends.extend([Outcome::Ran(None), Outcome::Failed]);
-        ends.extend(self.chart.gates.is_some().then_some(Outcome::Gate));
+        ends.extend(self.chart.has_gates().then_some(Outcome::Gate));
         ends
     }
 

@@ -37,7 +37,7 @@ pub(super) struct Done {
     /// The fields that it assigns, and their values.
     pub(super) assigned: Vec<(usize, Term)>,
     /// The places of the rules that fire.
-    pub(super) fired: Vec<u32>,
+    pub(super) fired: Vec<usize>,
     pub(super) blocks: bool,
     /// Whether the agent was blocked before in this turn, if that was asked.
     pub(super) active: Option<bool>,
@@ -143,15 +143,12 @@ impl<'p> Path<'p> {
 
     /// Assigns a field. What was known of the old value is known no longer, nor what checks find that may look at it.
     pub(super) fn set(&mut self, at: usize, value: Term) {
+        if value != SOME && self.course.fields[at] == value {
+            return;
+        }
         Rc::make_mut(&mut self.course.fields)[at] = value;
         let terms = &mut self.program.terms;
-        let own = terms.of(Node::Field(at));
-        let own = terms.names(own);
-        self.course.facts.retain(|term| {
-            let names = terms.names(term);
-            let is_check = |name: &u32| terms.name_text(*name).starts_with("checks.");
-            !names.iter().any(|name| own.contains(name) || is_check(name))
-        });
+        self.course.facts.retain(|term| !terms.may_look_at(term, at));
     }
 
     /// Something has no value, so the decision fails.

@@ -1,10 +1,11 @@
 //! What the checker knows about the built-in names: of the review that has run, of the running cycle, and of the instance.
 
+use std::rc::Rc;
+
 use serde_json::json;
 
 use super::evaluate::{Outcome, Path, STARTED};
 use super::term::{FALSE, NULL, Node, TRUE, Term};
-use crate::engine::context::cycle_of;
 use crate::engine::names::built_in::at_rest;
 
 impl Path<'_> {
@@ -38,20 +39,18 @@ impl Path<'_> {
 
     /// Returns what the review says that has run; `None` where it is unknown.
     fn of_review(&mut self, source: &str, key: &str) -> Option<Term> {
-        let review = self.course.done.review.clone();
-        let n = review.as_ref().map_or(0, |(.., n)| *n);
-        let outcome = review.map(|(_, outcome, _)| outcome);
-        let is_gate = outcome == Some(Outcome::Gate);
-        let outcome = outcome.filter(|_| (source == "gate") == is_gate);
-        let Some(outcome) = outcome else {
+        let done = Rc::clone(&self.course.done);
+        let is_gate = |outcome: &Outcome| *outcome == Outcome::Gate;
+        let review = done.review.as_ref();
+        let Some((_, outcome, n)) = review.filter(|it| (source == "gate") == is_gate(&it.1)) else {
             return at_rest(source, key).map(|value| self.program.terms.known(value));
         };
         let ran = matches!(outcome, Outcome::Ran(_));
-        match (key, &outcome) {
+        match (key, outcome) {
             ("failed", _) => Some(TRUE),
             ("command" | "why", _) | ("error", Outcome::Failed) => self.given(source, key),
             ("ok", _) => Some(if ran { TRUE } else { FALSE }),
-            ("n", _) => Some(self.program.terms.known(n)),
+            ("n", _) => Some(self.program.terms.known(*n)),
             ("verdict", Outcome::Ran(Some(verdict))) => Some(*verdict),
             ("worst", Outcome::Ran(Some(_))) => None,
             ("ran" | "nothing", _) if !ran => Some(FALSE),
@@ -71,11 +70,8 @@ impl Path<'_> {
 
     /// Returns the running cycle.
     pub(super) fn running(&mut self) -> Option<usize> {
-        let next = self.program.chart.next.clone()?;
-        let next = self.field_named(&next);
-        let chart = &self.program.chart;
-        let cycle = cycle_of(chart, self.program.terms.value(next)?.as_str()?)?;
-        chart.cycles.get_index_of(&cycle.id)
+        let next = self.field(self.program.next?);
+        self.program.cycles.get(&next).copied()
     }
 
     /// Returns how many reviews a cycle has had.
@@ -112,11 +108,9 @@ impl Path<'_> {
             "n" => self.program.terms.known(n.saturating_add(1)),
             "limit" => self.field_named(&cycle.limit),
             "due" | "owed" | "answered" => {
-                let next = chart.next.clone().unwrap_or_default();
-                let next = self.field_named(&next);
+                let next = chart.next.as_ref().map_or(NULL, |next| self.field_named(next));
                 let next = self.program.terms.value(next).and_then(|it| it.as_str());
-                let is_next = next == Some(&cycle.id);
-                match (key, is_next) {
+                match (key, next == Some(&cycle.id)) {
                     ("due", true) => TRUE,
                     ("owed", true) => FALSE,
                     ("owed", false) => yes(!self.is_so_after_review("answered", at, n, ask)?),

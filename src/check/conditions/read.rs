@@ -1,10 +1,9 @@
 //! Reads the expressions of a chart as terms, with the meaning of each name of `[let]` in its place.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, UnaryOpKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 
 use super::numbers::Numbers;
@@ -30,7 +29,10 @@ pub(super) struct Program {
     read: FxHashMap<String, FxHashMap<String, Term>>,
     pub(super) numbers: Numbers,
     /// The fields at which something looks besides their own assignments.
-    looked_at: BTreeSet<u32>,
+    looked_at: FxHashSet<u32>,
+    /// The field that says what comes next, and the cycle of each of its values.
+    pub(super) next: Option<usize>,
+    pub(super) cycles: FxHashMap<Term, usize>,
 }
 
 impl Program {
@@ -41,8 +43,16 @@ impl Program {
             lets: FxHashMap::default(),
             read: FxHashMap::default(),
             numbers: Numbers::default(),
-            looked_at: BTreeSet::new(),
+            looked_at: FxHashSet::default(),
+            next: chart.next.as_ref().and_then(|next| chart.context.get_index_of(next)),
+            cycles: FxHashMap::default(),
         };
+        for (at, cycle) in chart.cycles.values().enumerate() {
+            for phase in [&cycle.id, &cycle.post] {
+                let phase = program.terms.known(phase.as_str());
+                program.cycles.entry(phase).or_insert(at);
+            }
+        }
         program.numbers = program.find_numbers();
         for (own, term) in program.exprs() {
             let own = own.map(|field| program.terms.name(&field));
@@ -141,20 +151,20 @@ impl Program {
 
     /// Returns the expressions on which `cycle.KEY` turns in one cycle.
     pub(super) fn behind(&mut self, cycle: &Cycle, key: &str) -> Vec<Term> {
-        let exprs: Vec<Source> = match key {
-            "exit" => vec![cycle.exit.clone()],
-            "ready" => cycle.ready.iter().cloned().collect(),
-            "next" => cycle.advance.iter().filter_map(|target| target.guard.clone()).collect(),
-            _ => Vec::new(),
+        let exprs: Vec<&Source> = match key {
+            "exit" => vec![&cycle.exit],
+            "ready" => cycle.ready.iter().collect(),
+            "next" => cycle.advance.iter().filter_map(|target| target.guard.as_ref()).collect(),
+            key => {
+                let text = key.strip_prefix("text.").and_then(|name| cycle.text.get(name));
+                return text.map(|text| self.text(text, None)).into_iter().collect();
+            }
         };
-        let text = key.strip_prefix("text.").and_then(|name| cycle.text.get(name)).cloned();
-        let mut terms: Vec<Term> = exprs.iter().map(|expr| self.expr(&expr.0, None)).collect();
-        terms.extend(text.map(|text| self.text(&text, None)));
-        terms
+        exprs.into_iter().map(|expr| self.expr(&expr.0, None)).collect()
     }
 
     /// Adds the names at which a term looks, also behind `cycle`.
-    pub(super) fn add_names(&mut self, term: Term, into: &mut BTreeSet<u32>) {
+    pub(super) fn add_names(&mut self, term: Term, into: &mut FxHashSet<u32>) {
         let chart = Arc::clone(&self.chart);
         for name in self.terms.names(term).iter() {
             if !into.insert(*name) {
@@ -367,7 +377,7 @@ impl Program {
     /// Returns every term of the chart's conditions and assignments, and every part of one.
     fn everything(&mut self) -> Vec<Term> {
         let mut open: Vec<Term> = self.exprs().into_iter().map(|(_, term)| term).collect();
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut all = Vec::new();
         while let Some(term) = open.pop() {
             if seen.insert(term) {

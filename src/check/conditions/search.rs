@@ -208,7 +208,7 @@ impl Search {
         }
         after.started |= !done.assigned.is_empty();
         let places = &self.decider.places;
-        let mut fired = done.fired.iter().filter_map(|place| places.get_index(*place as usize));
+        let mut fired = done.fired.iter().filter_map(|place| places.get_index(*place));
         let matters = after != *state
             || done.blocks
             || done.review.is_some()
@@ -246,7 +246,7 @@ impl Search {
     pub(super) fn fired(&self, step: &Step) -> impl DoubleEndedIterator<Item = &str> {
         let places = &self.decider.places;
         let fired = self.done(step).fired.iter();
-        fired.filter_map(|place| places.get_index(*place as usize)).map(String::as_str)
+        fired.filter_map(|place| places.get_index(*place)).map(String::as_str)
     }
 
     /// Returns the value of a field in a state.
@@ -322,7 +322,7 @@ impl Search {
     /// Returns whether this can be so in some state, perhaps after a review.
     pub(super) fn can_be(&mut self, mut is_so: impl FnMut(&mut Path<'_>) -> Option<bool>) -> bool {
         let outcomes = self.decider.program.outcomes().into_iter().map(Some);
-        let has_none = self.chart.invoke.is_empty();
+        let has_none = self.chart.reviewers.is_empty();
         let reviews = outcomes.filter(|_| !has_none);
         std::iter::once(None).chain(reviews).any(|after| {
             self.in_states(after, |path| is_so(path).filter(|is_so| *is_so)).any(|it| it.is_some())

@@ -84,6 +84,8 @@ pub(super) struct Terms {
     constants: FxHashMap<Term, Option<Term>>,
     names: FxHashMap<Term, Rc<Vec<u32>>>,
     settings: FxHashMap<Term, bool>,
+    fields: FxHashMap<(Term, usize), bool>,
+    limits: FxHashMap<Term, (Option<i64>, Option<i64>)>,
     /// The names that terms look at, by their numbers.
     all_names: IndexSet<String, FxBuildHasher>,
 }
@@ -98,6 +100,8 @@ impl Terms {
             constants: FxHashMap::default(),
             names: FxHashMap::default(),
             settings: FxHashMap::default(),
+            fields: FxHashMap::default(),
+            limits: FxHashMap::default(),
             all_names: IndexSet::default(),
         };
         terms.of(Node::Some);
@@ -214,11 +218,27 @@ impl Terms {
         is_setting
     }
 
-    /// Returns the least number that a term can be, where its name says so.
-    pub(super) fn limits(&self, term: Term) -> (Option<i64>, Option<i64>) {
+    /// Returns whether a term turns on a field, or perhaps does: what checks look at is not followed.
+    pub(super) fn may_look_at(&mut self, term: Term, field: usize) -> bool {
+        if let Some(known) = self.fields.get(&(term, field)) {
+            return *known;
+        }
+        let own = self.of(Node::Field(field));
+        let (own, names) = (self.names(own), self.names(term));
+        let is_check = |name: &u32| self.name_text(*name).starts_with("checks.");
+        let may = names.iter().any(|name| own.contains(name) || is_check(name));
+        self.fields.insert((term, field), may);
+        may
+    }
+
+    /// Returns the least and the greatest number that a term can be, where its name says so.
+    pub(super) fn limits(&mut self, term: Term) -> (Option<i64>, Option<i64>) {
+        if let Some(known) = self.limits.get(&term) {
+            return *known;
+        }
         let limits =
             |field: Option<&Field>| field.map_or((None, None), |it| (it.minimum, it.maximum));
-        match &*self.node(term) {
+        let found = match &*self.node(term) {
             Node::Size(of) => (self.limits(*of).0.max(Some(0)), None),
             Node::Name(name) => match name.split_once('.') {
                 Some(("config", name)) => limits(self.chart.config.get(name)),
@@ -231,7 +251,9 @@ impl Terms {
                 None => limits(self.chart.context.get(name)),
             },
             _ => (None, None),
-        }
+        };
+        self.limits.insert(term, found);
+        found
     }
 
     /// Returns a term as a person would write it.

@@ -25,6 +25,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::possible_world::{Disk, PossibleWorld, event};
 use crate::engine::world::World;
 use crate::expr::templates::Templates;
+use crate::host::vendors::VERDICTS;
 use crate::reviewer::finding::Found;
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::PlayedInstance;
@@ -140,18 +141,18 @@ fn happening(random: &mut Random, chart: &Chart, is_active: bool) -> Event {
     happening
 }
 
-fn outcome(random: &mut Random, chart: &Chart, invocation: &str) -> Outcome {
+fn outcome(random: &mut Random, chart: &Chart) -> Outcome {
     match random.below(8) {
         0 => Outcome::Failed("it crashed".to_owned()),
         1 => Outcome::Ran { verdict: None, found: Found::default() },
-        2 if chart.gates.is_some() => Outcome::Gate(FailedGate {
+        2 if chart.has_gates() => Outcome::Gate(FailedGate {
             command: "make".to_owned(),
             why: "exited with code 1".to_owned(),
             output: String::new(),
             times: 1 + random.below(5) as u64,
         }),
         _ => Outcome::Ran {
-            verdict: Some(random.pick(&chart.invoke[invocation].verdicts).clone()),
+            verdict: Some((*random.pick(&VERDICTS)).to_owned()),
             found: Found::default(),
         },
     }
@@ -184,8 +185,7 @@ fn differs(
     before: &Context,
     after: &Context,
 ) -> Option<String> {
-    let fired: Vec<&str> =
-        done.fired.iter().map(|place| decider.places[*place as usize].as_str()).collect();
+    let fired: Vec<&str> = done.fired.iter().map(|place| decider.places[*place].as_str()).collect();
     if fired != real {
         return Some(format!("fires {fired:?}, not {real:?}"));
     }
@@ -242,7 +242,7 @@ fn walk(chart: &Arc<Chart>, seed: u64, steps: usize) -> usize {
         });
         let mut step = decide(chart, &world, &event, None);
         if let Ok(Step::Invoke(invocation)) = &step {
-            let outcome = outcome(&mut random, chart, &invocation.name);
+            let outcome = outcome(&mut random, chart);
             let ended = Ended::new((**invocation).clone(), outcome);
             step = decide(chart, &world, &event, Some(ended));
         }

@@ -12,8 +12,8 @@ use crate::files::pattern::Pattern;
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
     let rules = chart.on.values().flatten().filter_map(|rule| rule.invoke.as_deref());
-    let started: Vec<String> =
-        rules.flat_map(|invoke| invoked(chart, invoke).unwrap_or_default()).collect();
+    // Where any reviewer can be meant, each one is used.
+    let started: Vec<_> = rules.map(|invoke| invoked(chart, invoke)).collect();
     let touched = touched(subject);
     let tables: [(&str, &str, Vec<&String>); 8] = [
         ("context", "field", chart.context.keys().collect()),
@@ -23,7 +23,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         ("tables", "table", chart.tables.keys().collect()),
         ("checks", "check", chart.checks.keys().collect()),
         ("args", "option", chart.args.keys().collect()),
-        ("invoke", "invocation", chart.invoke.keys().collect()),
+        ("reviewers", "reviewer", chart.reviewers.keys().collect()),
     ];
     let mut flaws = Vec::new();
     for (table, what, names) in tables {
@@ -31,7 +31,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let is_used = match table {
                 "context" => subject.uses.contains(name) || touched.contains(&name.as_str()),
                 "let" => subject.uses.contains(name),
-                "invoke" => started.contains(name),
+                "reviewers" => started
+                    .iter()
+                    .any(|names| names.as_ref().is_none_or(|names| names.contains(name))),
                 _ => subject.uses.contains(&format!("{table}.{name}")),
             };
             if !is_used {

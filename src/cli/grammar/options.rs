@@ -1,15 +1,13 @@
 //! Options that several commands have, those of the chart's phases and commands, and how their values are read.
 
-use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use indexmap::IndexSet;
-use serde_json::{Number, Value as Json};
+use serde_json::Value as Json;
 
 use crate::chart::Chart;
-use crate::chart::field::LARGEST_INTEGER;
+use crate::chart::field::Phases;
 use crate::chart::fragments::Fragment;
-use crate::chart::model::{self, FieldType};
-use crate::commands::about::amount;
+use crate::chart::model::{self, Field, FieldType};
 use crate::hash::IndexMap;
 
 /// The id of the argument that names an instance.
@@ -62,25 +60,29 @@ fn collect_args<'c>(chart: &'c Chart, fragments: &[Fragment<'c>]) -> Vec<&'c str
     options.filter(|name| names.contains(&format!("args.{name}"))).collect()
 }
 
-pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
-    let parser: ValueParser = match arg.of.kind {
-        FieldType::Integer => {
-            let least = arg.of.minimum.unwrap_or(-LARGEST_INTEGER);
-            ValueParser::new(move |text: &str| {
-                let number = text.parse::<i64>().ok();
-                let number = number.filter(|number| (least..=LARGEST_INTEGER).contains(number));
-                let expected = format!("expected a whole number from {least} to {LARGEST_INTEGER}");
-                number.ok_or(expected)
-            })
+/// Parses the value of an option, which must be one of its type. Which phases there are, the event says.
+fn value(of: &Field, text: &str) -> Result<Json, String> {
+    let given = || Json::from(text);
+    let value = match of.kind {
+        FieldType::Integer | FieldType::Amount => {
+            serde_json::from_str(text).unwrap_or_else(|_| given())
         }
-        FieldType::Amount => ValueParser::new(amount),
-        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
-            value_parser!(String)
-        }
+        _ => given(),
     };
+    match of.kind {
+        FieldType::Phase => Ok(value),
+        _ => of
+            .accepts(&Phases::default(), &value)
+            .map(|()| value)
+            .map_err(|it| format!("expected {it}")),
+    }
+}
+
+pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
+    let of = Field::from(arg.of.clone());
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())
-        .value_parser(parser)
+        .value_parser(move |text: &str| value(&of, text))
         .allow_negative_numbers(arg.of.kind == FieldType::Integer);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
@@ -104,19 +106,15 @@ pub(crate) fn given(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Jso
     for (name, arg) in &chart.args {
         // Not every command has every option.
         let value = match arg.of.kind {
-            FieldType::Integer => value::<i64>(matches, name),
-            FieldType::Amount => value::<Number>(matches, name),
-            FieldType::Boolean => value::<bool>(matches, name),
-            FieldType::String | FieldType::List | FieldType::Phase => {
-                value::<String>(matches, name)
-            }
+            FieldType::Boolean => typed::<bool>(matches, name),
+            _ => typed::<Json>(matches, name),
         };
         args.extend(value.map(|value| (name.clone(), value)));
     }
     args
 }
 
-fn value<T: Into<Json> + Clone + Send + Sync + 'static>(
+fn typed<T: Into<Json> + Clone + Send + Sync + 'static>(
     matches: &ArgMatches,
     name: &str,
 ) -> Option<Json> {

@@ -254,17 +254,27 @@ impl Names {
         self.expressions.items(expr, root).map_err(Fault::at(place))
     }
 
-    /// Returns the name of the invocation that a rule's `invoke` means.
+    /// Returns the reviewer that a rule's `invoke` means, and perhaps its model.
     pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
         let text = Text(invoke.to_owned());
         self.text(format_args!("{place}.invoke"), &text, &self.root())
     }
 
-    /// Returns the name of the invocation that the rules of the chart mean now: a usage limit is one of its account's.
-    pub(super) fn next_invocation(self: &Arc<Self>) -> Result<String, Fault> {
+    /// Returns the name of the reviewer that the rules of the chart mean now (a usage limit is one of its account's), and as
+    /// the chart names it, with a model; both are empty if no rule starts one.
+    pub fn next_reviewer(self: &Arc<Self>) -> Result<(String, String), Fault> {
         let mut rules = self.chart.on.values().flatten();
-        let invoke = rules.find_map(|rule| rule.invoke.as_deref());
-        invoke.map_or(Ok(String::new()), |invoke| self.invocation("on", invoke))
+        let Some(invoke) = rules.find_map(|rule| rule.invoke.as_deref()) else {
+            return Ok(Default::default());
+        };
+        let who = self.invocation("on", invoke)?;
+        let name = self.chart.reviewer(&who).map(|(name, ..)| name.to_owned());
+        Ok((name.unwrap_or_default(), who))
+    }
+
+    /// Returns whether the session works in a sandbox.
+    pub(super) fn is_sandboxed(&self) -> bool {
+        self.event.fields["sandboxed"] == true
     }
 
     /// Returns the value of a literal of the chart.

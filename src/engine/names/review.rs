@@ -11,6 +11,7 @@ use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
+use crate::host::vendors::VERDICTS;
 use crate::page;
 use crate::reviewer::finding::Found;
 use std::time::Duration;
@@ -55,7 +56,7 @@ fn kind(names: &ChartNames<'_>) -> Type {
     Type::record([
         ("ok", Type::Boolean),
         ("error", Type::Text.or_none()),
-        ("verdict", Type::word(names.chart.verdicts()).or_none()),
+        ("verdict", Type::word(VERDICTS).or_none()),
         ("worst", severities().or_none()),
         ("found", Type::Text),
         ("nothing", Type::Boolean),

@@ -63,10 +63,10 @@ pub const SOURCES: &[(&str, &BuiltIn)] = &[
             _ => None,
         }),
     }),
-    ("invoke", &BuiltIn {
-        about: &[("invoke", "the names of the tables under `[invoke]`", "")],
-        kind: |names| Some(Type::list(words(names.chart.invoke.keys()))),
-        value: Lookup::One(|names| Ok(names.chart.invoke.keys().cloned().collect())),
+    ("reviewers", &BuiltIn {
+        about: &[("reviewers", "the names of the tables under `[reviewers]`", "")],
+        kind: |names| Some(Type::list(words(names.chart.reviewers.keys()))),
+        value: Lookup::One(|names| Ok(names.chart.reviewers.keys().cloned().collect())),
     }),
     ("it", &BuiltIn {
         about: &[
@@ -85,7 +85,7 @@ pub const SOURCES: &[(&str, &BuiltIn)] = &[
     ("postponed", &BuiltIn {
         about: &[("postponed", "until when the reviewer whose turn it is cannot run: `18:23 UTC+01:00`, or `2026-11-26 18:23 UTC+01:00`; none if it can", "")],
         kind: |_| Some(Type::Text.or_none()),
-        value: Lookup::One(|names| names.look(&Source::Postponed(names.next_invocation()?))),
+        value: Lookup::One(|names| names.look(&Source::Postponed(names.next_reviewer()?.0))),
     }),
     ("prompts", &super::prompts::SOURCE),
     ("review", &super::review::SOURCE),

@@ -7,6 +7,7 @@ use minijinja::value::Value;
 
 use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
+use crate::host::vendors::PASS;
 use crate::project::state_file::Reading;
 use crate::project::{ledger, seen};
 
@@ -47,10 +48,7 @@ impl Snapshot {
         let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();
         ran.dedup_by_key(|run| run.n);
         let last = &ran[..rounds.min(ran.len())];
-        let has_passed = |run: &&PastReview| {
-            let verdict = run.verdict.as_ref();
-            verdict.is_some_and(|verdict| self.place.chart.is_best_verdict(verdict))
-        };
+        let has_passed = |run: &&PastReview| run.verdict.as_deref() == Some(PASS);
         let Some(newest) = last.first().filter(|_| last.len() == rounds) else {
             return false;
         };

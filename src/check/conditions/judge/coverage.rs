@@ -15,7 +15,9 @@ use crate::expr::source::Expr;
 /// Returns what has no effect anywhere.
 pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
     let chart = Arc::clone(&search.chart);
-    let fired = search.decider.places.clone();
+    let places = &search.decider.places;
+    let fired = search.ways.iter().flat_map(|(done, _)| &done.fired);
+    let fired: HashSet<String> = fired.map(|place| places[*place].clone()).collect();
     let reached: HashSet<String> =
         (0..search.states.len()).map(|state| search.phase(state).to_owned()).collect();
     let mut findings = Vec::new();
