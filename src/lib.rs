@@ -14,6 +14,7 @@ pub mod check;
 mod cli;
 pub mod clock;
 mod command_line;
+mod commands;
 mod demo;
 pub mod diagnostic;
 mod diagram;

@@ -347,17 +347,4 @@ mod tests {
             assert_eq!(fitted(&line, None), line);
         }
     }
-
-    #[test]
-    fn a_table_that_is_too_wide_becomes_a_list() {
-        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [row(["plan", "phase", "cost"]), row(["a", "code-review", "-"])];
-        let shown = |width| {
-            let mut page = Page::new(width, 0);
-            page.table(&rows, 2);
-            strip_str(&page.lines.join("\n")).to_string()
-        };
-        assert_eq!(shown(40), "plan  phase        cost\na     code-review     -");
-        assert_eq!(shown(20), "a\n  phase code-review");
-    }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 
-use super::error::CliError;
-use super::output::Output;
-use super::{check_chart, schema, test};
+use super::{charts, check_chart, schema, test};
 use crate::chart::Chart;
+use crate::commands::error::CliError;
+use crate::commands::output::Output;
 use crate::diagram::mermaid;
 use crate::diagram::picture::Picture;
 use crate::scenario::instance::Typist;
@@ -28,7 +28,7 @@ enum Command {
     /// Draw the chart for Mermaid
     Draw,
     /// Print each chart with what it extends, as one chart
-    Print(check_chart::Charts),
+    Print(charts::Charts),
     /// Print a JSON Schema (draft-07)
     Schema(schema::Args),
 }
@@ -44,7 +44,7 @@ pub(super) fn run(
         Command::Check(args) => check_chart::run(named, args),
         Command::Test(args) => test::run(chart, args, typist),
         Command::Draw => Ok(Output::text(&mermaid(&Picture::of(chart)))),
-        Command::Print(charts) => check_chart::print(named, charts),
+        Command::Print(these) => charts::print(named, these),
         Command::Schema(args) => Ok(schema::of(chart, args)),
     }
 }

@@ -1,50 +1,23 @@
 //! `taskie check-chart [FILE | -]…`: reads charts and prints their flaws.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::value_parser;
 
-use super::error::{CliError, WRONG_USAGE};
-use super::output::{Output, tell};
-use crate::chart::choice::{CHARTS, Choice, Embedded};
-use crate::chart::extend::Extended;
+use super::charts::{Charts, read};
+use crate::chart::choice::Embedded;
 use crate::check::conditions::Limits;
 use crate::check::lint::report::Format;
 use crate::check::lint::{self, Checked};
+use crate::commands::error::{CliError, WRONG_USAGE};
+use crate::commands::output::{Output, tell};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::disk;
 use crate::expr::templates::Templates;
-use crate::page::Page;
-use crate::project::home;
-use crate::project::trust;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
-
-/// The charts that a command is about.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Charts {
-    /// Chart files, or - for stdin [default: the chart of --chart, else the project's own, else all embedded charts]
-    file: Vec<PathBuf>,
-}
-
-impl Charts {
-    /// Returns those that are compiled in, and files. `named` is the chart of `--chart`.
-    fn chosen(&self, named: Option<&str>) -> (Vec<&'static Embedded>, Vec<PathBuf>) {
-        match named.map(|name| Choice::of(Some(name))) {
-            _ if !self.file.is_empty() => (Vec::new(), self.file.clone()),
-            Some(Choice::Embedded(chart)) => (vec![chart], Vec::new()),
-            Some(Choice::File(path)) => (Vec::new(), vec![path.to_owned()]),
-            None => match own_chart() {
-                Some(path) => (Vec::new(), vec![path]),
-                None => (CHARTS.iter().collect(), Vec::new()),
-            },
-        }
-    }
-}
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -98,38 +71,6 @@ pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<Output, CliError> 
     }))
 }
 
-/// Returns the project's own chart, whether or not the user trusts it.
-fn own_chart() -> Option<PathBuf> {
-    let cwd = std::env::current_dir().ok()?;
-    let home = CHARTS[0].home();
-    let root = home::project_root(&cwd, home)?;
-    let path = root.join(home).join(trust::CHART);
-    let path = path.strip_prefix(&cwd).map_or(path.clone(), Path::to_owned);
-    path.is_file().then_some(path)
-}
-
-/// Prints charts with what they extend.
-pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<Output, CliError> {
-    let (embedded, files) = charts.chosen(named);
-    let charts = embedded.iter();
-    let mut charts: Vec<(String, String)> =
-        charts.map(|chart| (chart.id.to_owned(), chart.text.to_owned())).collect();
-    for file in &files {
-        let chart = read(file).map(|(origin, text, _)| (origin, text));
-        let shown = file.display().to_string();
-        charts.push(chart.map_err(CliError::because(shown))?);
-    }
-    let mut page = Page::default();
-    for (origin, text) in &charts {
-        let extended = Extended::of(origin, text);
-        if !extended.flaws.is_empty() {
-            return Err(CliError::Chart(extended.error(extended.flaws.clone())));
-        }
-        page.say(extended.toml().trim_end());
-    }
-    Ok(Output::of(page))
-}
-
 /// Returns how far a chart is explored.
 fn limits(args: &Args) -> Limits {
     let default = Limits::default();
@@ -156,19 +97,6 @@ fn check(embedded: &[&Embedded], files: &[PathBuf], limits: &Limits) -> (Vec<Che
     }
     let unread = embedded.len() + files.len() - checked.len();
     (checked, unread)
-}
-
-/// Returns a chart's name, its text, and the folder that contains its template folders.
-fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
-    if file == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().lock().read_to_string(&mut text)?;
-        return Ok(("stdin".to_owned(), text, PathBuf::new()));
-    }
-    let text = disk::named_text(file)?;
-    // An empty parent stays empty, so that findings name templates like the chart, without a `./`.
-    let beside = file.parent().unwrap_or(Path::new(""));
-    Ok((file.display().to_string(), text, beside.to_owned()))
 }
 
 fn explain(name: &str) -> Result<Output, CliError> {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::error::CliError;
-use super::output::{Output, warn};
-use super::{place, trust};
+use super::trust;
 use crate::chart::Chart;
 use crate::chart::choice::CHARTS;
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, warn};
+use crate::commands::place;
 use crate::page::{Page, short_path};
 use crate::project::home;
 use crate::project::settings::{self, Setting};

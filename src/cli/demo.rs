@@ -1,8 +1,8 @@
 //! `taskie demo`: plays the whole workflow in a temporary project.
 
-use super::error::CliError;
-use super::output::{Output, tell};
 use crate::chart::choice::CHARTS;
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, tell};
 use crate::demo;
 use crate::scenario::failure::Failure;
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::error::CliError;
-use super::grammar::options::Asking;
-use super::output::Output;
-use super::place;
 use crate::chart::Chart;
 use crate::chart::choice::Choice;
+use crate::commands::about::Asking;
+use crate::commands::error::CliError;
+use crate::commands::output::Output;
+use crate::commands::place;
 use crate::doctor::{Level, Subject, examine};
 use crate::page::{ALERT, BAD, FAINT, GOOD, Page, paint};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::CliError;
-use super::grammar::options::Asking;
-use super::output::{Output, of_reviewer, refuse_agents};
-use super::place;
 use crate::chart::Chart;
+use crate::commands::about::Asking;
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, of_reviewer, refuse_agents};
+use crate::commands::place;
 use crate::page::{self, Page};
 use crate::project::ledger;
 use crate::store::once::CALL;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use clap::value_parser;
 use serde_json::Value as Json;
 
-use super::error::CliError;
-use super::grammar::options::About;
-use super::output::Output;
-use super::place;
 use crate::chart::Chart;
+use crate::commands::about::About;
+use crate::commands::error::CliError;
+use crate::commands::output::Output;
+use crate::commands::place;
 use crate::page::usd;
 use crate::run::under_way::{KILLED, record_killed};
 use crate::store::journal::Line;

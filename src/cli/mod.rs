@@ -2,18 +2,16 @@
 //! the chart declares.
 
 mod chart;
+mod charts;
 mod check_chart;
 mod config;
 mod demo;
 mod doctor;
 mod enter;
-mod error;
 mod findings;
 mod grammar;
 mod log;
 mod next;
-mod output;
-mod place;
 mod render;
 mod report;
 mod review;
@@ -23,7 +21,6 @@ mod test;
 mod trust;
 pub(crate) mod typist;
 mod validate;
-mod wait;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -33,15 +30,16 @@ use clap::{ArgMatches, FromArgMatches as _};
 
 use crate::chart::Chart;
 use crate::chart::choice::{Choice, OWN};
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, tell_error, tell_styled};
+use crate::commands::place::{self, Glance};
 use crate::demo::reviewer;
 use crate::hook;
 use crate::os::bond::become_program;
 use crate::process::supervisor;
 use crate::project::home;
-use error::CliError;
+
 use grammar::{Command, CommandLine};
-use output::{Output, tell_error, tell_styled};
-use place::Glance;
 
 /// Runs a command line, whose first word is the program's own name.
 pub fn run(args: &[OsString]) -> ExitCode {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::enter::obstacle;
-use super::error::CliError;
-use super::grammar::options::Asking;
-use super::output::{Output, of_reviewer, renamed, warn};
-use super::place;
 use crate::chart::Chart;
+use crate::commands::about::Asking;
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, of_reviewer, renamed, warn};
+use crate::commands::place;
+use crate::commands::transition::obstacle;
 use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::hook::why_elsewhere;

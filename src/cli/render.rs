@@ -6,17 +6,16 @@ use std::sync::Arc;
 use clap::ArgGroup;
 use miette::MietteDiagnostic;
 
-use super::error::{CliError, FIX};
-use super::grammar::options::About;
-use super::output::{Output, tell, warn};
-use super::place;
 use crate::chart::Chart;
-use crate::diagnostic::quote::quoted;
-use crate::engine::decision::{Fired, Invocation, Step};
+use crate::commands::about::About;
+use crate::commands::error::{CliError, FIX};
+use crate::commands::output::{Output, tell, warn};
+use crate::commands::place;
+use crate::engine::decision::Step;
 use crate::engine::event::Event;
 use crate::hook::why_elsewhere;
 use crate::page;
-use crate::preview::{RenderError, error, template};
+use crate::preview::{RenderError, command, error, in_words, prompt, template};
 use crate::project::state_file::Reading;
 use crate::run::asked;
 use crate::run::coming;
@@ -137,34 +136,6 @@ fn next(place: &Place, event: &Event) -> Result<String, CliError> {
             String::new()
         }
     })
-}
-
-/// Returns the place and the `about` of a rule.
-fn in_words(chart: &Chart, rule: &Fired) -> String {
-    match chart.about(&rule.place) {
-        Some(about) => format!(" ({}: {about})", rule.place),
-        None => format!(" ({})", rule.place),
-    }
-}
-
-/// Returns the prompt of a reviewer: the last argument, if it is a text.
-pub(super) fn prompt(invocation: &Invocation) -> Option<&str> {
-    let last = invocation.argv.last()?;
-    last.contains(char::is_whitespace).then_some(last)
-}
-
-/// Returns the review's command as a shell line, without the prompt.
-fn command(place: &Place, invocation: &Invocation) -> String {
-    let shown = invocation.argv.len() - usize::from(prompt(invocation).is_some());
-    let words = invocation.argv.iter().take(shown).map(|word| quoted(word));
-    let words = words.chain(prompt(invocation).map(|_| "PROMPT".to_owned()));
-    format!(
-        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {}",
-        invocation.cycle,
-        invocation.n,
-        place.instance.dir.join(&invocation.file).display(),
-        words.collect::<Vec<_>>().join(" ")
-    )
 }
 
 /// Prints the text. On a terminal, a line break follows, so that the shell's prompt starts on a new line.

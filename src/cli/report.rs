@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::CliError;
-use super::grammar::options::About;
-use super::output::Output;
-use super::place;
 use crate::chart::Chart;
+use crate::commands::about::About;
+use crate::commands::error::CliError;
+use crate::commands::output::Output;
+use crate::commands::place;
 use crate::view::facts::Facts;
 use crate::view::pull_request::pull_request;
 

@@ -1,39 +1,19 @@
 //! `taskie review`: has what has changed in the work tree reviewed, without any plan.
-//!
-//! The workflow is a chart whose home is in the git directory. This command finds out what has changed, asks that chart what
-//! a stop would do, and reports it. There is one instance for each branch, and for each part of its work tree that is asked for.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use clap::builder::{ArgPredicate, NonEmptyStringValueParser};
+use clap::builder::ArgPredicate;
 use clap::{ArgGroup, ValueEnum, value_parser};
-use serde_json::{Number, Value as Json, json};
 
-use super::error::{CliError, WRONG_USAGE};
-use super::grammar::options::{Session, amount, words};
-use super::output::{OFTEN, Output, meanwhile, of_reviewer, tell_error, warn};
-use super::{place, render, wait};
+use crate::chart::Chart;
 use crate::chart::choice::{Choice, of_changes};
-use crate::chart::{Chart, IN_GIT};
+use crate::commands::about::{Session, words};
+use crate::commands::error::{CliError, WRONG_USAGE};
+use crate::commands::output::{Output, of_reviewer, tell_error};
+use crate::commands::review::{Wanted, at_stop, review, stood_in};
+use crate::commands::wait;
 use crate::diagnostic::code_host;
-use crate::engine::decision::{Answer, Step};
-use crate::engine::event::Event;
-use crate::hook;
 use crate::os::supervisor;
-use crate::page::{Page, counted, span};
-use crate::process::log;
-use crate::project::change::{self as changes, Base, Change, Changed, Unknown};
-use crate::project::settings::{self, Before};
-use crate::project::{find, trust};
-use crate::run::perform::perform;
-use crate::run::performed::Performed;
-use crate::run::place::Place;
-use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, part, under_way};
-use crate::store::facts::Said;
-use crate::store::{driver, postponed};
-use crate::text::{capitalized, shown};
 use crate::view::reviewed::Reviewed;
 
 /// The name of the command.
@@ -57,21 +37,8 @@ pub(crate) enum Format {
         4 not over yet (--wait)"
 )]
 pub(crate) struct Args {
-    /// Review only these files and folders
-    #[arg(value_name = "PATH")]
-    paths: Vec<String>,
-    /// Compare with the commit at which HEAD left REV
-    #[arg(long, value_name = "REV")]
-    base: Option<String>,
-    /// Who reviews, as in the setting `models`
-    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
-    model: Option<String>,
-    /// What the review may cost, in US dollars
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = amount)]
-    max_cost: Option<Number>,
-    /// What the reviewer may do [default: the setting; in CI: restricted]
-    #[arg(long, value_name = "RIGHTS", value_parser = words(["bypass", "restricted"]))]
-    permissions: Option<String>,
+    #[command(flatten)]
+    wanted: Wanted,
     /// Print the findings in this format
     #[arg(
         long,
@@ -82,9 +49,6 @@ pub(crate) struct Args {
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Print what the reviewer would be asked, and start nothing
-    #[arg(long)]
-    print_prompt: bool,
     /// Review it whenever the agent of this session stops, until it is clean
     #[arg(long, conflicts_with_all = OF_THIS_REVIEW)]
     at_stop: bool,
@@ -105,34 +69,9 @@ pub(crate) struct Args {
 const OF_THIS_REVIEW: [&str; 8] =
     ["paths", "base", "model", "max_cost", "permissions", "format", "json", "print_prompt"];
 
-/// This variable is set where nobody watches.
-const CI: &str = "CI";
-
-/// The exit code if the review could not be done.
-const NOT_REVIEWED: u8 = 3;
-
 /// Returns the chart that decides about changes.
 pub(super) fn choice() -> Choice<'static> {
     of_changes().map_or_else(|| Choice::of(None), Choice::Embedded)
-}
-
-/// Returns why the review could not be done.
-fn failed(stuck: Stuck) -> CliError {
-    let error = match stuck {
-        Stuck::Interrupted { signal } => {
-            let code = u8::try_from(128 + signal).unwrap_or(NOT_REVIEWED);
-            CliError::new("interrupted, and the reviewer was ended").with_code(code)
-        }
-        Stuck::Broken(why) => CliError::with_help(why, "fix the file, or delete it to start over"),
-        stuck => stuck.into(),
-    };
-    error.with_code(NOT_REVIEWED)
-}
-
-impl From<Unknown> for CliError {
-    fn from(Unknown { message, help }: Unknown) -> Self {
-        Self::with_help(message, help)
-    }
 }
 
 /// Reviews the change, and returns what was found. The exit code is that of the page about this command.
@@ -149,7 +88,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         (None, Some(role)) => {
             stood_in(chart, &args.of, |place, session| wait::act(role, place, session))
         }
-        (None, None) => review(chart, args),
+        (None, None) => review(chart, &args.wanted, |found| in_format(found, args.format)),
     };
     let error = match reviewed {
         Ok(output) => return Ok(output),
@@ -172,293 +111,4 @@ fn in_format(reviewed: &Reviewed<'_>, format: Format) -> Output {
         Format::Human => Output::of(reviewed.page()),
     };
     output.with_code(reviewed.code)
-}
-
-/// Has the change of a session reviewed whenever its agent stops, until it is clean.
-fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
-    let session = place::session(of)?.ok_or_else(unknown_session)?;
-    let place = here(chart, &[])?;
-    let mut began = asked::began(chart);
-    began.session = Some(session.clone());
-    let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
-    let base = change::base(&place).filter(|_| !begins);
-    let base = base.as_deref().map_or(Base::Coming, Base::Known);
-    let change = find(&place, base)?;
-    let mut event = match begins {
-        true => began,
-        false => asked::next(&place, None, None),
-    };
-    change::describe(&place, &mut event.fields, &change);
-    event.session = Some(session);
-    // A reviewer that has failed before may be there again.
-    let _ = postponed::forgive(&place.store);
-    let performed = perform(&place, &event).map_err(failed)?;
-    warn(&performed.warnings);
-    let decision = performed.decision;
-    if let Answer::Refuse(why) = decision.answer {
-        return Err(CliError::new(why));
-    }
-    if begins {
-        change::note_rules(&place);
-    }
-    let mut page = Page::default();
-    decision.says.iter().for_each(|text| page.say(text));
-    if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
-        page.say(&format!("{}.", capitalized(&why)));
-    }
-    Ok(Output::of(page))
-}
-
-fn unknown_session() -> CliError {
-    let help = "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
-    CliError::with_help("the session is unknown", help)
-}
-
-/// Does something about the review that the next stop of the session would start, or else about that of the branch, for a
-/// session that is unknown.
-fn stood_in(
-    chart: &Arc<Chart>,
-    of: &Session,
-    act: impl FnOnce(&Place, Option<&str>) -> Result<Output, CliError>,
-) -> Result<Output, CliError> {
-    let session = place::session(of)?;
-    if session.is_none() && of.session.is_some() {
-        // It would be about the branch, and not about what the session does.
-        return Err(unknown_session());
-    }
-    let of_stop = session.as_deref().map(hook::place_of_stop).transpose();
-    let of_stop = of_stop.map_err(|why| CliError::new(why).with_code(NOT_REVIEWED))?;
-    match of_stop.flatten() {
-        Some(place) => act(&place, session.as_deref()),
-        None => act(&here(chart, &[])?, None),
-    }
-    .map_err(|error| error.with_code(NOT_REVIEWED))
-}
-
-fn review(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
-    let mut place = here(chart, &args.paths)?;
-    let is_preview = args.print_prompt;
-    // What the other one compares with must stay as it is. A preview only reads it.
-    if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
-        return Err(CliError::new(running).with_code(NOT_REVIEWED));
-    }
-    // Only what a review has read stays what it was compared with.
-    let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
-    let known = match change::base(&place) {
-        Some(known) => begins().map_err(failed)?.is_none().then_some(known),
-        None => None,
-    };
-    let given = args.base.as_ref();
-    // Nobody but the user changes what the reviews of a session are about.
-    let is_fixed = !driver::of(place.journal()).is_empty();
-    let base = match (given, &known) {
-        (Some(_), Some(known)) if is_fixed => Base::Known(known),
-        (Some(given), _) => Base::Left(given),
-        (None, Some(known)) => Base::Known(known),
-        (None, None) => Base::AtHand,
-    };
-    let change = find(&place, base)?;
-    if given.is_some() && known.is_some() && is_fixed {
-        let against = &change.against;
-        warn([format!(
-            "A session has this change reviewed: it is what is different {against}, and --base is not used."
-        )]);
-    }
-    if is_ci() {
-        let file = settings::file_of(chart);
-        let before = changes::text_in(&place.root, &change.base, &file)?;
-        place.settings_before = Before::unless_same(chart, &place.root, before);
-        if place.settings_before.is_some() {
-            let file = file.display();
-            warn([format!(
-                "{file} counts as it was before the change: a change does not set how it is reviewed where `{CI}` is set."
-            )]);
-        }
-    }
-    let event = event(&place, &change, args);
-    if is_preview {
-        let step = foreseen(&place, &event).map_err(failed)?;
-        change::release(&place);
-        return Ok(Output::text(&match &step {
-            _ if change.files.is_empty() => format!("Nothing has changed {}.", change.against),
-            Step::Invoke(invocation) => render::prompt(invocation).unwrap_or_default().to_owned(),
-            Step::Done(decision) => decision.messages.join("\n"),
-        }));
-    }
-    // What was reviewed before can be gone: the chart decides what that means.
-    let is_nothing = change.files.is_empty();
-    let mut performed = match (is_nothing, place.is_in_cycle()) {
-        (true, false) => Performed::allowed(format!("Nothing has changed {}.", change.against)),
-        (true, true) => perform(&place, &event).map_err(failed)?,
-        (false, _) => watched(&place, &change, || {
-            if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
-                let mut began = asked::began(chart);
-                began.fields.clone_from(&event.fields);
-                let began = perform(&place, &began)?;
-                if !matches!(began.decision.answer, Answer::Refuse(_)) {
-                    // A session whose reviews are over, and that has not stopped since, has no part in this one.
-                    driver::leave(place.journal());
-                }
-            }
-            perform(&place, &event)
-        })
-        .map_err(failed)?,
-    };
-    warn(&performed.warnings);
-    let change = performed.reread.take().unwrap_or(change);
-    // A process that waits for the answer is about to use what is there now.
-    let now = (performed.decision.ended.as_ref())
-        .map(|_| change::find(&place, Base::Known(&change.after)))
-        .transpose();
-    let now = now.unwrap_or_else(|unknown| {
-        // What was paid for is shown all the same.
-        warn([unknown.in_words()]);
-        None
-    });
-    let is_outdated = now.is_some_and(|now| now.files.iter().any(Changed::is_readable));
-    let output = in_format(&Reviewed::of(&place, &change, &performed, is_outdated), args.format);
-    // Whoever ends this process now, it says the result.
-    let code = output.print();
-    place.journal().say(Said { owed: performed.owed, ..performed.pending });
-    change::release(&place);
-    change::sweep(&place);
-    Ok(Output::exit(code))
-}
-
-/// Returns what the stop would do. Nothing is run or written.
-fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
-    let snapshot = place.snapshot();
-    let entered = coming::entered(&snapshot, &asked::began(&place.chart))?.unwrap_or_default();
-    Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
-}
-
-fn is_ci() -> bool {
-    std::env::var_os(CI).is_some_and(|ci| !ci.is_empty() && ci != "false")
-}
-
-/// Returns the stop about which the chart is asked.
-fn event(place: &Place, change: &Change, args: &Args) -> Event {
-    let mut fields = asked::typed();
-    change::describe(place, &mut fields, change);
-    let permissions = match &args.permissions {
-        None if is_ci() => "restricted",
-        given => given.as_deref().unwrap_or_default(),
-    };
-    for (name, value) in [
-        // No hook's time ends this.
-        ("longest_review", Json::Null),
-        ("model", json!(args.model.as_deref().unwrap_or_default())),
-        ("permissions", json!(permissions)),
-        ("max_cost", json!(args.max_cost)),
-    ] {
-        fields[name] = value;
-    }
-    Event::hook("Stop", fields)
-}
-
-/// Finds out what has changed. Where that is unknown, no change begins.
-fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
-    change::find(place, base).map_err(|unknown| {
-        change::release(place);
-        unknown.into()
-    })
-}
-
-/// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest.
-fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, CliError> {
-    let cwd = place::cwd()?;
-    if chart.scope.since.is_none() {
-        let message = format!("the chart {} does not review changes", chart.id);
-        return Err(CliError::with_help(message, "omit --chart"));
-    }
-    let Some(found) = changes::branch(&cwd) else {
-        let is_git_dir = |dir: &Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
-        let (what, help) = match cwd.ancestors().any(is_git_dir) {
-            true => ("in a git directory", "go to a work tree of its repository"),
-            false => ("in no git repository", "`taskie review` needs git: run `git init`"),
-        };
-        let message = format!("{} is {what}", cwd.display());
-        return Err(CliError::with_help(message, help));
-    };
-    let (top, branch) = found?;
-    if chart.scope.home.starts_with(IN_GIT) {
-        let message =
-            "the git directory of this work tree is not only yours, so nothing is kept there";
-        return Err(CliError::with_help(message, "clone the repository as your own user"));
-    }
-    let prefix = cwd.strip_prefix(&top).unwrap_or(Path::new(""));
-    let mut paths = below(&top, prefix, paths)?;
-    if paths.iter().any(|path| path == ".") {
-        paths.clear();
-    }
-    paths.sort();
-    paths.dedup();
-    let given = paths.clone();
-    let is_below = |path: &str, folder: &str| path != folder && Path::new(path).starts_with(folder);
-    paths.retain(|path| !given.iter().any(|folder| is_below(path, folder)));
-    let name = part::name_of(&branch, &paths);
-    let found = find::of_session(&top, &chart.scope, Some(&name));
-    let Some(instance) = found.instance else {
-        return Err(CliError::new(found.warnings.join(" ")));
-    };
-    let place = Place::new(Arc::clone(chart), top, instance);
-    part::limit(&place, &paths)
-        .map_err(CliError::because(format!("{} cannot be written", place.dir().display())))?;
-    Ok(place)
-}
-
-/// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.
-fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, CliError> {
-    let inside = |path: &Path| {
-        let path = trust::inside(path)?.into_os_string();
-        let path = path.into_string().ok()?;
-        Some(if path.is_empty() { ".".to_owned() } else { path })
-    };
-    let whole = |path: &String| {
-        let path = prefix.join(path);
-        let given = inside(path.strip_prefix(root).unwrap_or(&path));
-        // A link outside of the work tree can lead into it. What follows the first such folder is named as git names it.
-        given.or_else(|| {
-            let (real, path) = (root.canonicalize().ok()?, root.join(&path));
-            let above: Vec<&Path> = path.ancestors().collect();
-            above.into_iter().rev().find_map(|above| {
-                let start = above.canonicalize().ok()?;
-                let start = start.strip_prefix(&real).ok()?;
-                inside(&start.join(path.strip_prefix(above).ok()?))
-            })
-        })
-    };
-    if paths.iter().any(String::is_empty) {
-        let help = "omit it to review the whole change";
-        return Err(CliError::with_help("a path is empty", help));
-    }
-    let outside = |path| {
-        let message = format!("`{path}` is outside this work tree");
-        CliError::with_help(message, "name files and folders of this one")
-    };
-    let paths = paths.iter().map(|path| whole(path).ok_or_else(|| outside(shown(path))));
-    paths.collect()
-}
-
-/// Calls `work`, and meanwhile shows on a terminal how the review is going.
-fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
-    if change.files.is_empty() {
-        return work();
-    }
-    let dir = place.dir();
-    let files = counted(change.files.len(), "file");
-    let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
-    let line = || {
-        let running = under_way::current(place)?;
-        let who = match (&running.gate, &running.by) {
-            (Some(gate), _) => format!("`{gate}` runs"),
-            (None, Some(by)) => format!("{by} reads {files}"),
-            (None, None) => format!("a reviewer reads {files}"),
-        };
-        let last = log::last_line(&dir.join(&running.log));
-        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-        let (sign, time) = (turn.next()?, span(running.elapsed()));
-        Some(format!("{sign} {who}, {time}{last}"))
-    };
-    meanwhile(OFTEN, line, work)
 }

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 
-use super::output::Output;
 use crate::chart::Chart;
 use crate::chart::schema;
+use crate::commands::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

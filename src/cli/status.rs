@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::error::CliError;
-use super::grammar::options::{About, Asking};
-use super::output::{Output, tell};
-use super::place;
 use crate::chart::Chart;
+use crate::commands::about::{About, Asking};
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, tell};
+use crate::commands::place;
 use crate::files::json;
 use crate::host::events::session_of;
 use crate::page::Page;

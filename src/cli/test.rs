@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::CliError;
-use super::output::Output;
 use crate::chart::Chart;
+use crate::commands::error::CliError;
+use crate::commands::output::Output;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
 use crate::scenario::failure::Failure;
 use crate::scenario::instance::{PlayedInstance, Typist};

@@ -4,11 +4,11 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::error::CliError;
-use super::output::{Output, of_reviewer, refuse_agents, say, tell};
-use super::place;
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, Choice};
+use crate::commands::error::CliError;
+use crate::commands::output::{Output, of_reviewer, refuse_agents, say, tell};
+use crate::commands::place;
 use crate::host::events::REVIEWER;
 use crate::project::home;
 use crate::project::settings;

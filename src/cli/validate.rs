@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::error::CliError;
-use super::grammar::options::Asking;
-use super::output::Output;
-use super::place;
 use crate::chart::Chart;
+use crate::commands::about::Asking;
+use crate::commands::error::CliError;
+use crate::commands::output::Output;
+use crate::commands::place;
 use crate::page::Page;
 use crate::project::state_file::{self, Reading};
 use crate::text::full_stop;

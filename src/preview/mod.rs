@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::diagnostic::excerpt::Excerpt;
+use crate::diagnostic::quote::quoted;
 use crate::diagnostic::suggest::did_you_mean;
+use crate::engine::decision::{Fired, Invocation};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::expr::source::Text;
+use crate::run::place::Place;
 
 /// Why there is no preview.
 #[derive(Debug)]
@@ -49,6 +52,34 @@ pub(crate) fn template(
     // Not `Fault::at`: a missing option is shown where the template uses it.
     let fault = |error| Fault::Expression { place: name.to_owned(), error };
     rendered.map_err(|found| error(chart, &fault(found)))
+}
+
+/// Returns the place and the `about` of a rule.
+pub(crate) fn in_words(chart: &Chart, rule: &Fired) -> String {
+    match chart.about(&rule.place) {
+        Some(about) => format!(" ({}: {about})", rule.place),
+        None => format!(" ({})", rule.place),
+    }
+}
+
+/// Returns the review's command as a shell line, without the prompt.
+pub(crate) fn command(place: &Place, invocation: &Invocation) -> String {
+    let shown = invocation.argv.len() - usize::from(prompt(invocation).is_some());
+    let words = invocation.argv.iter().take(shown).map(|word| quoted(word));
+    let words = words.chain(prompt(invocation).map(|_| "PROMPT".to_owned()));
+    format!(
+        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {}",
+        invocation.cycle,
+        invocation.n,
+        place.instance.dir.join(&invocation.file).display(),
+        words.collect::<Vec<_>>().join(" ")
+    )
+}
+
+/// Returns the prompt of a reviewer: the last argument, if it is a text.
+pub(crate) fn prompt(invocation: &Invocation) -> Option<&str> {
+    let last = invocation.argv.last()?;
+    last.contains(char::is_whitespace).then_some(last)
 }
 
 /// Returns the error for a failed expression or template, with its place there.

@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["scenario"],
     &["preview", "diagram", "hook", "demo"],
     &["doctor", "view"],
+    &["commands"],
     &["cli"],
     &["lib", "main", "fuzz"],
 ];

@@ -5,12 +5,13 @@ pub(super) mod options;
 use clap::{Args as _, CommandFactory as _, Parser, Subcommand};
 use indexmap::IndexSet;
 
-use self::options::{About, Asking, args_of, args_of_phase, in_words_of, option, words};
+use self::options::{args_of, args_of_phase, in_words_of, option};
 use super::{
     chart, check_chart, config, enter, findings, log, next, render, review, schema, status,
 };
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, OWN};
+use crate::commands::about::{About, Asking, words};
 use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 

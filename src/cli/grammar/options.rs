@@ -1,52 +1,17 @@
 //! Options that several commands have, those of the chart's phases and commands, and how their values are read.
 
-use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, Args, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use indexmap::IndexSet;
-use serde_json::{Number, Value as Json};
+use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::field::Phases;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, Field, FieldType};
+use crate::hash::IndexMap;
 
 /// The id of the argument that names an instance.
 const INSTANCE: &str = "instance";
-
-/// What a command is about.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct About {
-    /// The instance to use
-    #[arg(long, value_name = "NAME")]
-    instance: Option<Option<String>>,
-    #[command(flatten)]
-    pub(crate) of: Session,
-}
-
-impl About {
-    /// Returns the name, unless none follows the option.
-    pub(crate) fn name(&self) -> Option<&String> {
-        self.instance.as_ref()?.as_ref()
-    }
-}
-
-/// Whose session a command is about.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Session {
-    /// The session to use [default: the one around this command, if a host says so]
-    #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
-}
-
-/// What a command is about that only reads, and prints what it has read.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Asking {
-    /// Print one JSON object, for programs
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) about: About,
-}
 
 /// Returns a command that has [`About`] in the chart's words: `--plan`. Where each session has its own instance, none is named.
 pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
@@ -66,13 +31,6 @@ pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
             arg.help(format!("The {noun} to use [default: what is under review here{or}]"))
         }
     })
-}
-
-/// Accepts one of these words.
-pub(crate) fn words(
-    words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>,
-) -> ValueParser {
-    PossibleValuesParser::new(words).into()
 }
 
 /// Returns the options that a phase uses.
@@ -120,12 +78,6 @@ fn value(of: &Field, text: &str) -> Result<Json, String> {
     }
 }
 
-/// Parses a number above 0.
-pub(crate) fn amount(text: &str) -> Result<Number, String> {
-    let parsed = text.parse().ok().filter(|number: &Number| number.as_f64() > Some(0.0));
-    parsed.ok_or_else(|| "expected a number above 0".to_owned())
-}
-
 pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let of = Field::from(arg.of.clone());
     let mut option = Arg::new(name.to_owned())
@@ -146,4 +98,26 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
         return option.required(arg.default.is_none());
     }
     option.long(long).required(arg.default.is_none())
+}
+
+/// Returns the given options, converted to their types.
+pub(crate) fn given(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
+    let mut args = IndexMap::default();
+    for (name, arg) in &chart.args {
+        // Not every command has every option.
+        let value = match arg.of.kind {
+            FieldType::Boolean => typed::<bool>(matches, name),
+            _ => typed::<Json>(matches, name),
+        };
+        args.extend(value.map(|value| (name.clone(), value)));
+    }
+    args
+}
+
+fn typed<T: Into<Json> + Clone + Send + Sync + 'static>(
+    matches: &ArgMatches,
+    name: &str,
+) -> Option<Json> {
+    let value = matches.try_get_one::<T>(name).ok().flatten();
+    value.cloned().map(Into::into)
 }

@@ -10,10 +10,10 @@ use crate::run::stuck::Stuck;
 const AGAIN: &str = "fix the cause, and run the command again";
 
 /// The exit code for wrong usage, the same as clap's.
-pub(super) const WRONG_USAGE: u8 = 2;
+pub(crate) const WRONG_USAGE: u8 = 2;
 
 /// What to do about a file of the user's.
-pub(super) const FIX: &str = "fix the file, or restore an earlier version of it";
+pub(crate) const FIX: &str = "fix the file, or restore an earlier version of it";
 
 /// A command that failed, and what the user sees.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::about::{About, Session};
 use super::error::CliError;
-use super::grammar::options::{About, Session};
 use super::output::warn;
 use crate::chart::choice::of_changes;
 use crate::chart::{Chart, Scope};
@@ -30,19 +30,19 @@ const ASKING: [&str; 4] = ["status", "log", "findings", "report"];
 
 /// What has to be known of a command line before clap reads it.
 #[derive(Debug, Default)]
-pub(super) struct Glance<'a> {
+pub(crate) struct Glance<'a> {
     /// The value of `--chart`.
-    pub(super) chart: Option<String>,
+    pub(crate) chart: Option<String>,
     /// The value of `--session`.
     session: Option<String>,
     /// The names of the options.
     options: Vec<&'a str>,
     /// The first words, which are the command's.
-    pub(super) words: Vec<&'a str>,
+    pub(crate) words: Vec<&'a str>,
 }
 
 impl<'a> Glance<'a> {
-    pub(super) fn at(args: &'a [OsString]) -> Self {
+    pub(crate) fn at(args: &'a [OsString]) -> Self {
         let mut glance = Self::default();
         let mut words = args.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
         while let Some(word) = words.next() {
@@ -81,7 +81,7 @@ pub(crate) enum Absent {
 }
 
 /// Returns the instance that the command line names, else the most recently modified one. It must exist.
-pub(super) fn chosen(chart: &Arc<Chart>, about: &About) -> Result<Place, CliError> {
+pub(crate) fn chosen(chart: &Arc<Chart>, about: &About) -> Result<Place, CliError> {
     let session = session(&about.of)?;
     resolve(chart, about, session.as_deref(), Absent::Refuse)
 }
@@ -161,7 +161,7 @@ fn start(chart: &Chart) -> String {
 }
 
 /// Returns the working directory.
-pub(super) fn cwd() -> Result<PathBuf, CliError> {
+pub(crate) fn cwd() -> Result<PathBuf, CliError> {
     std::env::current_dir().map_err(CliError::because("the working directory cannot be read"))
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
 }
 
 /// Returns the error about a directory that is not in a project.
-pub(super) fn no_home(home: &str, cwd: &Path) -> String {
+pub(crate) fn no_home(home: &str, cwd: &Path) -> String {
     let above = match home::roots(cwd).len() {
         0 | 1 => "",
         _ => " or above",
@@ -261,7 +261,7 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
 
 /// Returns the chart that a command is about: `plans`, or that of changes if the command line names a change, if only that chart
 /// has the command, or if the command only asks and a change is what is under review here.
-pub(super) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
+pub(crate) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
     let Some(mut changes) = of_changes().and_then(|embedded| embedded.load().ok()) else {
         return plans;
     };
@@ -349,7 +349,7 @@ fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
 
 /// Refuses a command that changes the state, and names no instance, if it may be about another one than `place`, too: one that
 /// is `meant`. `call` is the command.
-pub(super) fn refuse_several(
+pub(crate) fn refuse_several(
     place: &Place,
     about: &About,
     call: &str,
@@ -372,7 +372,7 @@ pub(super) fn refuse_several(
 }
 
 /// Returns the instance that a session has claimed, or has of its own.
-pub(super) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
+pub(crate) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
     let scope = &chart.scope;
     let roots = home::roots(&cwd().ok()?);
     if scope.is_per_session() {
@@ -384,7 +384,7 @@ pub(super) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
 }
 
 /// Returns the name of the instance that a command has changed, if it had to choose among several.
-pub(super) fn choice(place: &Place, about: &About) -> Option<String> {
+pub(crate) fn choice(place: &Place, about: &About) -> Option<String> {
     let scope = &place.chart.scope;
     let is_chosen = !scope.is_per_session()
         && about.name().is_none()

@@ -73,7 +73,7 @@ impl Output {
     }
 
     /// Prints it. A reader that is gone is not an error.
-    pub(super) fn print(mut self) -> ExitCode {
+    pub(crate) fn print(mut self) -> ExitCode {
         match self.json {
             Some(json) => drop(writeln!(std::io::stdout().lock(), "{}", shown_json(&json))),
             None => self.page.print(),
@@ -107,7 +107,7 @@ pub(crate) fn say(line: &str) {
 }
 
 /// Returns a text of a chart, with its commands as they are typed on the host around this process.
-pub(super) fn renamed(chart: &Chart, text: &str) -> String {
+pub(crate) fn renamed(chart: &Chart, text: &str) -> String {
     match hosts::around() {
         Some(host) => host.rename_commands(text, chart.plugin()),
         None => text.to_owned(),
@@ -115,14 +115,14 @@ pub(super) fn renamed(chart: &Chart, text: &str) -> String {
 }
 
 /// Prints warnings to stderr.
-pub(super) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
+pub(crate) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
     for warning in warnings {
         tell(&format!("taskie: {warning}"));
     }
 }
 
 /// Prints why a command failed.
-pub(super) fn tell_error(error: &CliError) {
+pub(crate) fn tell_error(error: &CliError) {
     match error {
         CliError::Chart(error) => {
             for report in error.reports() {
@@ -140,17 +140,17 @@ pub(super) fn tell_error(error: &CliError) {
 }
 
 /// How often a line is drawn again.
-pub(super) const OFTEN: Duration = Duration::from_millis(150);
+pub(crate) const OFTEN: Duration = Duration::from_millis(150);
 
 /// Draws a line on a terminal, over the one that was drawn last; an empty one removes it.
-pub(super) fn draw_over(line: &str) {
+pub(crate) fn draw_over(line: &str) {
     let width = columns().unwrap_or(80);
     let line: String = shown(line).chars().take(width.saturating_sub(1)).collect();
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K");
 }
 
 /// Calls `work`. If it takes longer than `first`, the line is drawn on a terminal again and again, and removed at the end.
-pub(super) fn meanwhile<T>(
+pub(crate) fn meanwhile<T>(
     first: Duration,
     mut line: impl FnMut() -> Option<String> + Send,
     work: impl FnOnce() -> T,
@@ -181,7 +181,7 @@ pub(super) fn meanwhile<T>(
 }
 
 /// Returns whether somebody watches stderr.
-pub(super) fn is_watched() -> bool {
+pub(crate) fn is_watched() -> bool {
     std::io::stderr().is_terminal()
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn tell(line: &str) {
 }
 
 /// Prints a report with styles in it to stderr.
-pub(super) fn tell_styled(report: &str) {
+pub(crate) fn tell_styled(report: &str) {
     let report = styled_lines(report);
     let report = fitted(&report, columns_of_stderr());
     let _ = writeln!(anstream::stderr().lock(), "{report}");

@@ -25,7 +25,7 @@ use crate::store::lock::ReviewLock;
 use crate::store::waiting::{WaitedAnswer, Waiting};
 
 /// The name of the command.
-pub(super) const COMMAND: &str = "review";
+pub(crate) const COMMAND: &str = "review";
 
 /// The exit code that says: not yet.
 const NOT_YET: u8 = 4;
@@ -37,7 +37,7 @@ const FAILED: u8 = 3;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// What a process does for another one that waits.
-pub(super) const ROLES: [&str; 2] = [KEEPER, STOP];
+pub(crate) const ROLES: [&str; 2] = [KEEPER, STOP];
 
 /// It keeps the review running.
 const KEEPER: &str = "keeper";
@@ -46,7 +46,7 @@ const KEEPER: &str = "keeper";
 const STOP: &str = "stop";
 
 /// Does what another process has started this one for. `place` is what is reviewed.
-pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<Output, CliError> {
+pub(crate) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<Output, CliError> {
     match session {
         Some(session) if role == STOP => Ok(stop(place, session)),
         _ => keep(place, session),
@@ -55,7 +55,7 @@ pub(super) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<Ou
 
 /// Waits at most `seconds` for the review of what is at `place`, and starts it if nobody has. With a session, it is what a stop
 /// of that session would have reviewed.
-pub(super) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result<Output, CliError> {
+pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result<Output, CliError> {
     let (store, name) = (&place.store, place.instance.name.as_str());
     let waiting = Waiting::of(store, name);
     let failed = || CliError::because("nobody can wait for the review");
