@@ -170,7 +170,7 @@ pub(crate) fn read_all(store: &Store) -> Vec<Line> {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Readable {
-    Line(Line),
+    Line(Box<Line>),
     Entry(Entry),
 }
 
@@ -179,7 +179,7 @@ fn read(store: &Store, file: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for entry in lines::read(store, file) {
         match entry {
-            Readable::Line(line) => lines.push(line),
+            Readable::Line(line) => lines.push(*line),
             Readable::Entry(Entry { instance, fact: Fact::Dropped, .. }) => {
                 let is_it = |line: &Line| matches!(line, Line::Decision(it) if it.instance == instance && it.wrote.is_some());
                 // Nothing of it was written.

@@ -573,7 +573,7 @@ fn many_commands() {
 #[test]
 fn nothing_is_printed_elsewhere() {
     const SINKS: &[&str] = &[
-        "cli/output.rs",
+        "commands/output.rs",
         "page.rs",
         // A host's answer, which `Reply` escapes, and lines for its log.
         "hook/output.rs",
@@ -583,7 +583,6 @@ fn nothing_is_printed_elsewhere() {
         "cli/check_chart.rs",
         // Stdout as a terminal or a pipe; nothing is printed.
         "run/asked.rs",
-        "os/bell.rs",
         "os/supervisor.rs",
         "check/lint/report.rs",
         // The demo's reviewer is a program of its own.
