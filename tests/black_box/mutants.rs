@@ -66,7 +66,6 @@ const MUTANTS: &[Mutant] = &[
         ]),
     // Misspelled context fields.
     mutant(r#"limit = "max_reviews""#, 1, r#"limit = "max_review""#, &[("unknown-field", Edit)]),
-    mutant("{{ model_option }}", 1, "{{ modl_option }}", &[("unknown-name", Edit)]),
     // Misspelled lets, sources, file sets, tables and their fields.
     mutant("coded =", 1, "codd =", &[("unknown-name", Line(r#"ready = "coded""#)), ("unknown-name", Line("'continue-task'] and coded"))]),
     mutant("not scope.started", 1, "not scope.startd", &[("unknown-name", Edit)]),
