@@ -275,7 +275,6 @@ async function changed([host, project, every]) {
   git("add", ".");
   git("commit", "--quiet", "--message", "one");
   if (!every) fs.writeFileSync(file, "echo helo\n");
-  const objects = git("count-objects");
   const first = argv.at(-1).startsWith("Use the skill") ? [call("skill", { skill: "review" })] : [];
   const begins = every ? [run(write("echo helo")), say("It greets now.")] : [
     ...first,
@@ -319,7 +318,7 @@ async function changed([host, project, every]) {
   if (!every) assert.equal(states.length, 1, all);
   for (const file of states) assert.equal(JSON.parse(fs.readFileSync(file, "utf8")).next_phase, "clean", all);
   assert.equal(git("status", "--short"), " M greet.sh\n");
-  assert.deepEqual([git("fsck"), git("count-objects")], ["", objects]);
+  assert.equal(git("fsck", "--no-dangling"), "");
 }
 
 // A plan whose reviews find something else each time, on a host that sends an agent back a limited number of times in a turn: the
