@@ -75,7 +75,7 @@ impl Type {
         matches!(self, Self::Any | Self::Text | Self::Word(_))
     }
 
-    /// Returns a value of this type, with an item in each list; `None` if nothing is known of it.
+    /// Returns a value of this type, with an item in each list; `None` if it is unknown.
     pub(super) fn sample(&self) -> Option<Value> {
         Some(match self {
             Self::Any => return None,

@@ -11,7 +11,7 @@ pub(crate) const STANDS_IN: &str = "stands_in";
 
 /// Returns whether the user reads the answer. Where a command stands in for the stop, the agent does: what is for the user waits
 /// for the next stop.
-pub(super) fn is_told(event: &Event) -> bool {
+pub(super) fn is_for_user(event: &Event) -> bool {
     event.is_stop() && event.fields.get(STANDS_IN).is_none()
 }
 

@@ -20,7 +20,7 @@ pub(crate) const NOTED: &str = "noted";
 /// The longest value that is shown, in characters.
 const VALUE: usize = 40;
 
-/// What is known of a state once it is found.
+/// A state that is found, compared with how it was left.
 #[derive(Debug)]
 pub(super) struct Noticed {
     pub(super) left: Left,

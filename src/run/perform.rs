@@ -15,7 +15,7 @@ use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
-use crate::run::line::{STANDS_IN, decided, is_told};
+use crate::run::line::{STANDS_IN, decided, is_for_user};
 use crate::run::noticed::{NOTED, Noticed, differs};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -55,8 +55,8 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<Performed, Stuck> {
     let early = pause_noted(place);
     let snapshot = place.glance(&git);
-    let is_told = is_told(event) && !matches!(snapshot.state, Reading::Broken(_));
-    if is_told && differs(&place.journal().facts().left, &snapshot.state) {
+    let is_for_user = is_for_user(event) && !matches!(snapshot.state, Reading::Broken(_));
+    if is_for_user && differs(&place.journal().facts().left, &snapshot.state) {
         let _lock = place.lock()?;
         // Another process may have written both since.
         let written = Noticed::of(place, &place.state(), false).write(place);
@@ -67,7 +67,7 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
     if has_done && let Some(paused) = pause_noted(place) {
         performed.hold(paused);
     }
-    if is_told {
+    if is_for_user {
         let Left { news, calls, .. } = place.journal().facts().left;
         performed.pending = Said { news, calls, ..Said::default() };
     }
@@ -298,12 +298,12 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !event.is_stop() {
         return None;
     }
-    let others = driver::of(place.journal());
-    if driver::are_others(&others, event.session.as_deref()) && event.session.is_some() {
+    let owed = place.journal().facts().left.owed?;
+    let drivers = driver::of(place.journal());
+    if event.session.is_some() && driver::are_others(&drivers, event.session.as_deref()) {
         // Another session goes on with it.
         return None;
     }
-    let owed = place.journal().facts().left.owed?;
     let decision = owed.for_state(text)?;
     Some(Performed { decision, owed: Some(owed.at), ..Performed::default() })
 }

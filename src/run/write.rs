@@ -18,7 +18,7 @@ use crate::project::find;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::run::effects;
-use crate::run::line::{decided, is_told};
+use crate::run::line::{decided, is_for_user};
 use crate::run::meanwhile::{self, has_moved_on, passed_limits};
 use crate::run::noticed::{self, Noticed};
 use crate::run::performed::Performed;
@@ -123,7 +123,7 @@ fn write_state(
         _ => noticed.left,
     };
     performed.owed = left.owed.as_ref().map(|owed| owed.at.clone());
-    if is_told(event) {
+    if is_for_user(event) {
         performed.pending =
             Said { news: left.news.clone(), calls: left.calls.clone(), ..Said::default() };
         let is_cancelled = |ended: &Ended| ended.effort.is_cancelled;

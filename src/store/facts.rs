@@ -1,4 +1,4 @@
-//! What is known of an instance, as it follows from the lines of its journal: who drives it, how its state was left, what its
+//! The facts about an instance that follow from the lines of its journal: who drives it, how its state was left, what its
 //! user has not read yet, and what runs.
 
 use std::path::PathBuf;
@@ -200,7 +200,7 @@ impl Done {
     }
 }
 
-/// What is known of each instance whose lines are in one file.
+/// The facts about each instance whose lines are in one file.
 pub(super) type All = IndexMap<String, Facts>;
 
 /// Returns what follows from these lines, after `all`.
@@ -236,7 +236,7 @@ pub(super) fn number(line: &str) -> u64 {
     hash::number(line.get(DATED..).unwrap_or(line))
 }
 
-/// What is known of an instance.
+/// The facts about an instance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Facts {

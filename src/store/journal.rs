@@ -226,7 +226,7 @@ impl Journal {
         Self { store, file, instance, known: Mutex::default() }
     }
 
-    /// Returns what is known of the instance now.
+    /// Returns the facts about the instance now.
     pub(crate) fn facts(&self) -> Facts {
         let version = lines::version(&self.store, &self.file);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

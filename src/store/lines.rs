@@ -3,7 +3,7 @@
 //! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
 //! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
-//! full; what budgets count and what is known of the instances is copied to the new one. Each folder of the store may have such files.
+//! full; what budgets count and the facts about the instances are copied to the new one. Each folder of the store may have such files.
 
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
@@ -29,7 +29,7 @@ const OLDER: &str = "older";
 /// The size at which a new file is started.
 const FULL: u64 = 4 * 1024 * 1024;
 
-/// After so many bytes, what follows from all before them is written.
+/// After this many bytes, a line with the facts so far is added.
 const OFTEN: u64 = 32 * 1024;
 
 /// How many bytes at the end of a file have such a line, most of the time.
@@ -107,17 +107,17 @@ pub(super) fn version(store: &Store, name: &str) -> Version {
     files.map(|meta| (meta.ino(), meta.len())).collect()
 }
 
-/// What is known of the instances whose lines are in one file.
+/// The facts about the instances whose lines are in one file.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     pub(super) all: All,
     /// How many bytes were read for it.
     read: u64,
-    /// It follows from so many bytes of the file; `None` if there is another file, too.
+    /// They follow from this many bytes of the file; `None` if there is another file, too.
     to: Option<u64>,
 }
 
-/// Returns what is known of the instances whose lines are in the files of `name`.
+/// Returns the facts about the instances whose lines are in the files of `name`.
 pub(super) fn folded(store: &Store, name: &str) -> Folded {
     let files: Vec<File> =
         store.folders().filter_map(|folder| believed(folder, name, KIND)).collect();

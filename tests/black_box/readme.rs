@@ -66,7 +66,7 @@ fn the_blocks_of_the_readme_are_true() {
     assert!(ran.stderr.contains("review what has changed: `taskie review`"), "{}", ran.stderr);
 }
 
-/// What the guide tells to type before there is a change or a plan, and about a plan that it has begun.
+/// What the guide has you type before there is a change or a plan, and about a plan that it has begun.
 #[test]
 fn the_commands_of_the_guide_work() {
     let project = installed();

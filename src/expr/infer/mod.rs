@@ -409,7 +409,7 @@ impl<'s> Infer<'s> {
         Type::Integer
     }
 
-    /// Returns the arguments, or samples of them; `None` if nothing is known of one.
+    /// Returns the arguments, or samples of them; `None` if the type of one is unknown.
     fn args(&mut self, args: &[CallArg<'_>]) -> Option<Vec<Value>> {
         let (mut values, mut named) = (Vec::new(), Vec::new());
         for arg in args {

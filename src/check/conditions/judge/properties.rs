@@ -99,7 +99,7 @@ impl Judge<'_> {
         Some((format!("`{}` {holds}{conditions}", claim.expr), way))
     }
 
-    /// Returns a way on which something that is open in these states never comes to hold, though the agent, the host and the
+    /// Returns a way on which something that is open in these states never becomes true, though the agent, the host and the
     /// reviewer go on.
     fn avoided(&self, expr: &str, is_open: &[bool]) -> Option<(String, Way)> {
         let goes_on = |step: &Step| self.search.actor(step) != Actor::User && step.from != step.to;
