@@ -32,27 +32,26 @@ impl Noticed {
     /// Compares the state as it was left with the one that is found. After a review, what has become looser while it ran does not
     /// count for it.
     pub(super) fn of(place: &Place, found: &Reading, is_reviewed: bool) -> Self {
-        let known = place.journal().facts();
+        let mut known = place.journal().facts();
+        let mut facts = Vec::new();
         let found = match found {
             Reading::Sound { context, .. } => Some(context),
             Reading::Missing => None,
-            Reading::Broken(_) => return Self { left: known.left, facts: Vec::new() },
+            Reading::Broken(_) => return Self { left: known.left, facts },
         };
-        let is_dropped = known.is_dropped(found);
-        let mut noticed = Self { left: known.left.clone(), facts: Vec::new() };
-        if is_dropped {
+        if known.is_dropped(found) {
             // The process that was about to write it was killed.
-            noticed.left = known.after_drop();
-            noticed.facts.push(Fact::Dropped);
+            known = known.after(Fact::Dropped);
+            facts.push(Fact::Dropped);
         }
-        let left = &mut noticed.left;
         // Where nothing is reviewed, nobody minds.
-        if place.chart.cycles.is_empty() || !is_other(left, found) {
-            return noticed;
+        if place.chart.cycles.is_empty() || !is_other(&known.left, found) {
+            return Self { left: known.left, facts };
         }
+        let before = &known.left.fields;
         let news = match found {
             Some(found) => {
-                let changed = changed(&place.chart, (&left.fields, found), is_reviewed);
+                let changed = changed(&place.chart, (before, found), is_reviewed);
                 let is_news = !changed.is_empty();
                 is_news.then(|| format!("state.json was changed outside taskie: {changed}."))
             }
@@ -61,15 +60,10 @@ impl Noticed {
                 is_news.then(|| "state.json was removed outside taskie.".to_owned())
             }
         };
-        left.is_gone = found.is_none();
-        if let Some(found) = found {
-            left.fields.clone_from(found);
-        }
-        left.owed = None;
-        left.news.extend(news.clone());
-        let (fields, is_gone) = (left.fields.clone(), left.is_gone);
-        noticed.facts.push(Fact::Found { fields, is_gone, news });
-        noticed
+        let fields = found.unwrap_or(before).clone();
+        let fact = Fact::Found { fields, is_gone: found.is_none(), news };
+        facts.push(fact.clone());
+        Self { left: known.after(fact).left, facts }
     }
 
     /// Writes it. The caller holds the write lock.

@@ -212,12 +212,11 @@ pub(super) fn fold<'l>(all: All, lines: impl Iterator<Item = &'l str>) -> All {
             Fact::Facts { .. } | Fact::Other => return all,
             _ => {}
         }
-        let instance = entry.instance.clone();
-        let mut facts = all.shift_remove(&instance).unwrap_or_default();
+        let mut facts = all.shift_remove(&entry.instance).unwrap_or_default();
         if let Fact::Decision { .. } = entry.fact {
             facts.last = number(line);
         }
-        all.insert(instance, facts.after(entry));
+        all.insert(entry.instance, facts.after(entry.fact));
         forget_first(&mut all, INSTANCES);
         all
     })
@@ -263,10 +262,10 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Returns what follows from one more line.
-    pub(crate) fn after(mut self, entry: Entry) -> Self {
+    /// Returns what follows from one more fact.
+    pub(crate) fn after(mut self, fact: Fact) -> Self {
         let left = &mut self.left;
-        match entry.fact {
+        match fact {
             Fact::Facts { .. } | Fact::Other => {}
             Fact::Decision { event, review, wrote } => {
                 let was_undecided = self.is_undecided;
@@ -318,11 +317,6 @@ impl Facts {
             Some(found) => *found == before.fields,
         };
         found != Some(&self.left.fields) && self.before.as_deref().is_some_and(is_as_before)
-    }
-
-    /// Returns how the state was left before the decision that was never written.
-    pub(crate) fn after_drop(self) -> Left {
-        self.before.map(|before| *before).unwrap_or_default()
     }
 
     /// Returns what was done for a state with this text.
