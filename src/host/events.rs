@@ -81,7 +81,6 @@ fields! {
     "max_cost", Amount, "the value of `--max-cost`; none without it", "`taskie review`";
     "model", Text, "the value of `--model`", "`taskie review`";
     "own", False, "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events";
-    "paths", Text, "the files and folders that the review is limited to, as arguments of `taskie review`, with a space before each", "`taskie review`";
     "permission_mode", Text, "the host's permission mode", "hook events";
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
     "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait", "hook events";

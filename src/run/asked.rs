@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{change, coming, part, place::Place, under_way};
+use super::{change, coming, place::Place, under_way};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -52,7 +52,7 @@ pub(crate) fn of_command(place: &Place) -> Json {
     fields["stopped"] = at_work.has_stopped.into();
     let (store, name) = (&place.store, &place.instance.name);
     fields["reviewing"] = ReviewLock::is_held(store, name, &place.dir()).into();
-    fields["own"] = (place.chart.scope.since.is_some() && part::is_own(place)).into();
+    fields["own"] = (place.chart.scope.since.is_some() && place.is_own()).into();
     fields
 }
 
