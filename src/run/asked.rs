@@ -88,32 +88,6 @@ pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
     event
 }
 
-/// Returns a stop that finds the session as its last one has left it, by the journal's `lines`, unless its agent has gone on.
-pub(crate) fn as_before(stop: &Event, lines: &[Line]) -> Event {
-    let mut stop = stop.clone();
-    let own = lines.iter().rev().find_map(|line| match line {
-        Line::Decision(decided) => (decided.session == stop.session).then_some(decided),
-        Line::Review(_) | Line::Gate(_) => None,
-    });
-    if let Some(last) = own.filter(|last| is_stop(&last.event)) {
-        for (name, value) in &last.lasting {
-            stop.fields[name] = value.clone();
-        }
-    }
-    stop
-}
-
-/// Returns whether the last stop of a session was in a host's sandbox. A host does not change that in a session.
-pub(crate) fn was_sandboxed(place: &Place, session: Option<&str>) -> bool {
-    let lines = place.journal().read();
-    let stops = lines.iter().rev().filter_map(|line| match line {
-        Line::Decision(decided) => is_stop(&decided.event).then_some(decided),
-        Line::Review(_) | Line::Gate(_) => None,
-    });
-    let mut own = stops.filter(|stop| stop.session.as_deref() == session);
-    own.next().is_some_and(|stop| stop.lasting.contains_key("sandboxed"))
-}
-
 /// Returns the next stop of a session.
 pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     let bare = driver::is_bare(&place.store);

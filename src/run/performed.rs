@@ -19,8 +19,6 @@ pub(crate) struct Performed {
     pub(crate) warnings: Vec<String>,
     /// Those of them that are said at one stop, and not again at the next.
     pub(crate) once: Vec<String>,
-    /// Possible problems with them, not important enough to report to the user at every stop.
-    pub(crate) notes: Vec<String>,
     /// The fields that the decision writes, with their previous values.
     pub(crate) before: Context,
     /// The context after the decision.
@@ -49,7 +47,6 @@ impl Performed {
         Self {
             warnings: snapshot.warnings(),
             once: snapshot.once(),
-            notes: snapshot.notes(),
             decision,
             before,
             context,
