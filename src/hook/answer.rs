@@ -436,7 +436,7 @@ pub(super) fn reply_of(
     let failure = failure.map(|why| format!("the review failed: {why}"));
     let reply = performed.decision.into_reply(name, quiet);
     let mut reply = reply.with_warnings(performed.warnings);
-    reply.log.extend(failure);
+    reply.log.extend(failure.into_iter().chain(performed.unrecorded));
     due.owe(place.journal(), performed.owed);
     due.say(place.journal(), performed.pending);
     reply

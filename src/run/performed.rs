@@ -29,6 +29,8 @@ pub(crate) struct Performed {
     pub(crate) pending: Said,
     /// The journal has a line about it.
     pub(crate) is_in_journal: bool,
+    /// Why it has none.
+    pub(crate) unrecorded: Option<String>,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
     /// The change that the reviewer was given, if gates have made it another one.
