@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{PLAN, Project};
 
@@ -33,7 +34,7 @@ fn large() -> Project {
             let verdict = if n > 6 { "PASS" } else { "FAIL" };
             let time = format!("2026-01-{:02}T{:02}:00:00.000Z", 1 + at / 3, at % 3 * 8 + n - 1);
             let review = json!({
-                "line": "review", "at": time, "instance": PLAN, "cycle": cycle, "n": n, "file": file, "bytes": text.len(),
+                "line": "review", "at": time, "instance": PLAN, "cycle": cycle, "n": n, "file": file, "sha256": sha256(&text),
                 "verdict": verdict, "error": null, "by": (["opus", "sonnet"][n % 2]), "seconds": 60, "cost": 250_000,
             });
             let decision = json!({
@@ -51,6 +52,11 @@ fn large() -> Project {
     std::io::Write::write_all(&mut file, journal.as_bytes()).unwrap();
     project.set_state(json!({ "current_task": "30", "phase_iteration": 8, "max_reviews": 9 }));
     project
+}
+
+/// Returns the hash of a review, as the journal has it.
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
