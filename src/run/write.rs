@@ -63,14 +63,13 @@ pub(crate) fn write(
         ended = Some(Ended { superseded, ..run.ended });
         _review_lock = Some(run.lock);
     }
-    let until = ended
-        .as_ref()
-        .and_then(|ended| Some((ended.invocation.name.clone(), ended.effort.until.clone()?)));
+    let until =
+        ended.as_ref().and_then(|ended| Some((ended.invocation.name.clone(), ended.effort.until?)));
     let step = snapshot.decide(event, ended)?;
     if let Some((by, until)) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
-        let _ = postponed::write(&place.store, &by, &until);
+        let _ = postponed::write(&place.store, &by, until);
     }
     let Step::Done(mut decision) = step else {
         // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
@@ -148,15 +147,15 @@ fn write_state(
     let (was, is) = (cycle(before), cycle(&performed.context));
     let has_ended = is.is_none() || is != was;
     if has_ended && let Err(error) = add_receipts(place) {
-        performed.notes.push(format!("the receipt cannot be written: {error}"));
+        performed.warnings.push(format!("the receipt cannot be written: {error}"));
     }
     Ok(())
 }
 
 /// Adds a receipt for each cycle that has ended. The next one adds what a process that is killed before this has left out.
 fn add_receipts(place: &Place) -> std::io::Result<()> {
-    let settings = place.usable_settings();
-    let is_committed = file::is_committed(settings.get(file::SETTING));
+    let settings = place.settings().map(|read| read.settings).unwrap_or_default();
+    let is_committed = file::is_committed(settings.get(file::SETTING).map(|it| &it.value));
     file::add(&place.chart, (&place.root, &place.instance.dir), place.journal(), is_committed)
 }
 
