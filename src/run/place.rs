@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::chart::Chart;
 use crate::disk;
-use crate::engine::context::{Context, running_cycle};
+use crate::engine::context::running_cycle;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Event;
@@ -106,11 +106,6 @@ impl Place {
     /// Reads the settings.
     pub(crate) fn settings(&self) -> Result<Settings, String> {
         settings::read_with(&self.chart, &self.root, self.settings_before.as_ref())
-    }
-
-    /// Reads the settings, with the default of each one that cannot be used: for what must not depend on any other.
-    pub(crate) fn usable_settings(&self) -> Context {
-        settings::usable(&self.chart, &self.root, self.settings_before.as_ref())
     }
 
     /// Reads the state.

@@ -210,13 +210,6 @@ impl Snapshot {
         after
     }
 
-    /// Returns a new snapshot of the same state, in which each setting that cannot be used has its default.
-    pub(crate) fn with_usable_settings(&self) -> Self {
-        let mut usable = self.again(&Context::default());
-        usable.config = OnceLock::from(Ok(self.place.usable_settings()));
-        usable
-    }
-
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         locked(&self.warnings).clone()
@@ -314,9 +307,7 @@ impl World for Snapshot {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => {
-                Value::from(ledger::rulings(&self.place.chart, &self.place.root, &self.dir()))
-            }
+            Source::Rulings => Value::from(ledger::rulings(&self.place.root, &self.dir())),
             Source::Postponed(by) => {
                 Value::from(postponed::read(&self.place.store, by).map(|until| until.text))
             }
