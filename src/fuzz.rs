@@ -27,7 +27,7 @@ use crate::host::events::EVENTS;
 use crate::host::hosts::HOSTS;
 use crate::host::reply::Reply;
 use crate::host::vendors::VERDICTS;
-use crate::project::state_file::{self, Reading, Wrong};
+use crate::project::state_file::{self, Reading};
 use crate::reviewer::output;
 use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
 
@@ -269,7 +269,7 @@ fn fuzz_settings() {
     ];
     fuzz(3_000, &seeds, |dice, case| {
         let chart = &charts[dice.below(charts.len())];
-        if let Ok((settings, _)) = state_file::parse_config(chart, Some(case), Wrong::Refused) {
+        if let Ok((settings, _)) = state_file::parse_config(chart, Some(case)) {
             for (name, value) in &settings {
                 let field = &chart.config[name];
                 assert!(field.accepts(&chart.phases, value).is_ok(), "{name}");

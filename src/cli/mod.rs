@@ -35,7 +35,6 @@ use crate::commands::output::{Output, tell_error, tell_styled};
 use crate::commands::place::{self, Glance};
 use crate::demo::reviewer;
 use crate::hook;
-use crate::os::bond::become_program;
 use crate::process::supervisor;
 use crate::project::home;
 
@@ -45,9 +44,6 @@ use grammar::{Command, CommandLine};
 pub fn run(args: &[OsString]) -> ExitCode {
     if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
         return supervisor::main();
-    }
-    if let Some(code) = become_program(args) {
-        return code;
     }
     if let Some(call) = as_hook(args) {
         return hook::run(&call);

@@ -66,7 +66,6 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let mut event = asked::seeing_stop(&place, session.as_deref());
     let cwd = std::env::current_dir().unwrap_or_default();
     event.fields["cwd"] = cwd.display().to_string().into();
-    event.fields["sandboxed"] = asked::was_sandboxed(&place, session.as_deref()).into();
     let text = match &args.template {
         Some(name) => filled_in(&place, &event, name)?,
         None => {

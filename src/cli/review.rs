@@ -66,8 +66,8 @@ pub(crate) struct Args {
 }
 
 /// The options of a review that runs while this command does.
-const OF_THIS_REVIEW: [&str; 8] =
-    ["paths", "base", "model", "max_cost", "permissions", "format", "json", "print_prompt"];
+const OF_THIS_REVIEW: [&str; 7] =
+    ["base", "model", "max_cost", "permissions", "format", "json", "print_prompt"];
 
 /// Returns the chart that decides about changes.
 pub(super) fn choice() -> Choice<'static> {

@@ -18,7 +18,7 @@ use crate::project::change as changes;
 use crate::project::find::{self, Instance, Newest};
 use crate::project::home;
 use crate::project::state_file;
-use crate::run::part;
+use crate::run::change;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::journal::Journal;
@@ -317,8 +317,8 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     })
 }
 
-/// Returns the change of the current branch, or of a part of it, whichever was written last; without one, that of the session
-/// that has written its own last, and never that of another branch.
+/// Returns the change of the current branch; without one, that of the session that has written its own last, and never that
+/// of another branch.
 fn of_branch(root: &Path, scope: &Scope) -> Newest {
     let names = find::names(root, scope).unwrap_or_default();
     let written = |name: &&String| {
@@ -326,10 +326,10 @@ fn of_branch(root: &Path, scope: &Scope) -> Newest {
         root.join(state).metadata().ok()?.modified().ok()
     };
     let branch = changes::branch(root).and_then(Result::ok);
-    let branch = branch.map(|(_, branch)| part::name_of(&branch, &[])).unwrap_or_default();
-    let of_branch = names.iter().filter(|name| part::is_of_branch(name, &branch));
+    let branch = branch.map(|(_, branch)| change::name_of(&branch)).unwrap_or_default();
+    let of_branch = names.iter().find(|name| **name == branch);
     let own = || names.iter().filter(|name| driver::is_own_name(name)).max_by_key(written);
-    let name = of_branch.max_by_key(written).or_else(own);
+    let name = of_branch.or_else(own);
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 

@@ -1,7 +1,7 @@
 //! Reviews of the change at hand, without any plan.
 //!
 //! The workflow is a chart whose home is in the git directory. This finds out what has changed, asks that chart what a stop would
-//! do, and reports it. There is one instance for each branch, and for each part of its work tree that is asked for.
+//! do, and reports it. There is one instance for each branch.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::page::{Page, counted, span};
 use crate::preview::prompt;
 use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Changed, Unknown};
+use crate::project::find;
 use crate::project::settings::{self, Before};
-use crate::project::{find, trust};
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, part, under_way};
+use crate::run::{asked, change, coming, under_way};
 use crate::store::facts::Said;
 use crate::store::{driver, postponed};
-use crate::text::{capitalized, shown};
+use crate::text::capitalized;
 use crate::view::reviewed::Reviewed;
 
 /// This variable is set where nobody watches.
@@ -42,9 +42,6 @@ const NOT_REVIEWED: u8 = 3;
 /// What is reviewed, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wanted {
-    /// Review only these files and folders
-    #[arg(value_name = "PATH")]
-    paths: Vec<String>,
     /// Compare with the commit at which HEAD left REV
     #[arg(long, value_name = "REV")]
     base: Option<String>,
@@ -84,7 +81,7 @@ impl From<Unknown> for CliError {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
     let session = place::session(of)?.ok_or_else(unknown_session)?;
-    let place = here(chart, &[])?;
+    let place = here(chart)?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
     let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
@@ -137,7 +134,7 @@ pub(crate) fn stood_in(
     let of_stop = of_stop.map_err(|why| CliError::new(why).with_code(NOT_REVIEWED))?;
     match of_stop.flatten() {
         Some(place) => act(&place, session.as_deref()),
-        None => act(&here(chart, &[])?, None),
+        None => act(&here(chart)?, None),
     }
     .map_err(|error| error.with_code(NOT_REVIEWED))
 }
@@ -148,7 +145,7 @@ pub(crate) fn review(
     args: &Wanted,
     show: impl FnOnce(&Reviewed<'_>) -> Output,
 ) -> Result<Output, CliError> {
-    let mut place = here(chart, &args.paths)?;
+    let mut place = here(chart)?;
     let is_preview = args.print_prompt;
     // What the other one compares with must stay as it is. A preview only reads it.
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
@@ -276,8 +273,8 @@ fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
     })
 }
 
-/// Returns the instance of the branch, or that of these `paths` in it: what is found in a part says nothing about the rest.
-fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, CliError> {
+/// Returns the instance of the branch.
+fn here(chart: &Arc<Chart>) -> Result<Place, CliError> {
     let cwd = place::cwd()?;
     if chart.scope.since.is_none() {
         let message = format!("the chart {} does not review changes", chart.id);
@@ -298,58 +295,11 @@ fn here(chart: &Arc<Chart>, paths: &[String]) -> Result<Place, CliError> {
             "the git directory of this work tree is not only yours, so nothing is kept there";
         return Err(CliError::with_help(message, "clone the repository as your own user"));
     }
-    let prefix = cwd.strip_prefix(&top).unwrap_or(Path::new(""));
-    let mut paths = below(&top, prefix, paths)?;
-    if paths.iter().any(|path| path == ".") {
-        paths.clear();
-    }
-    paths.sort();
-    paths.dedup();
-    let given = paths.clone();
-    let is_below = |path: &str, folder: &str| path != folder && Path::new(path).starts_with(folder);
-    paths.retain(|path| !given.iter().any(|folder| is_below(path, folder)));
-    let name = part::name_of(&branch, &paths);
-    let found = find::of_session(&top, &chart.scope, Some(&name));
+    let found = find::of_session(&top, &chart.scope, Some(&change::name_of(&branch)));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")));
     };
-    let place = Place::new(Arc::clone(chart), top, instance);
-    part::limit(&place, &paths)
-        .map_err(CliError::because(format!("{} cannot be written", place.dir().display())))?;
-    Ok(place)
-}
-
-/// Returns paths that are given in the folder `prefix` as they are from the root on; an error if one is outside.
-fn below(root: &Path, prefix: &Path, paths: &[String]) -> Result<Vec<String>, CliError> {
-    let inside = |path: &Path| {
-        let path = trust::inside(path)?.into_os_string();
-        let path = path.into_string().ok()?;
-        Some(if path.is_empty() { ".".to_owned() } else { path })
-    };
-    let whole = |path: &String| {
-        let path = prefix.join(path);
-        let given = inside(path.strip_prefix(root).unwrap_or(&path));
-        // A link outside of the work tree can lead into it. What follows the first such folder is named as git names it.
-        given.or_else(|| {
-            let (real, path) = (root.canonicalize().ok()?, root.join(&path));
-            let above: Vec<&Path> = path.ancestors().collect();
-            above.into_iter().rev().find_map(|above| {
-                let start = above.canonicalize().ok()?;
-                let start = start.strip_prefix(&real).ok()?;
-                inside(&start.join(path.strip_prefix(above).ok()?))
-            })
-        })
-    };
-    if paths.iter().any(String::is_empty) {
-        let help = "omit it to review the whole change";
-        return Err(CliError::with_help("a path is empty", help));
-    }
-    let outside = |path| {
-        let message = format!("`{path}` is outside this work tree");
-        CliError::with_help(message, "name files and folders of this one")
-    };
-    let paths = paths.iter().map(|path| whole(path).ok_or_else(|| outside(shown(path))));
-    paths.collect()
+    Ok(Place::new(Arc::clone(chart), top, instance))
 }
 
 /// Calls `work`, and meanwhile shows on a terminal how the review is going.

@@ -79,7 +79,7 @@ pub(crate) fn transition(
         Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
         other => other.into(),
     })?;
-    warn(performed.warnings.iter().chain(&performed.notes));
+    warn(performed.warnings.iter().chain(&performed.unrecorded));
     if let Answer::Refuse(why) = &performed.decision.answer {
         let (program, option) = (chart.program(), place.option());
         let help = format!("`{program} status {option}` says what comes next");

@@ -11,7 +11,6 @@ use crate::chart::Chart;
 use crate::engine::context::Context;
 use crate::engine::names::types;
 use crate::host::hosts::{HOSTS, Host};
-use crate::os::bond::Bond;
 use crate::process::spec::Spec;
 use crate::process::{End, log, program, run};
 use crate::text::plain;
@@ -137,7 +136,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         timeout: PATIENCE,
         cancel: None,
     };
-    match run(&spec, None, Bond::Loose) {
+    match run(&spec, None) {
         End::Exited { code: Some(0), stdout, .. } => {
             let text = String::from_utf8_lossy(&stdout);
             Ok(plain(text.lines().next().unwrap_or_default()))

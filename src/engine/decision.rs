@@ -4,7 +4,6 @@ use serde_json::Value as Json;
 
 use super::context::Context;
 use super::saw::Saw;
-use crate::clock::Moment;
 use crate::engine::fault::Fault;
 use crate::hash::IndexMap;
 use crate::host::reply::Reply;
@@ -304,8 +303,8 @@ pub struct Effort {
     pub cost: Option<u64>,
     /// No reviewer was started: something was missing, or its verdict could not count.
     pub not_started: bool,
-    /// It failed, and until then every other one would.
-    pub until: Option<Moment>,
+    /// It failed, and until then no other one is tried, in seconds since 1970.
+    pub until: Option<u64>,
     /// It failed because the user has ended it.
     pub is_cancelled: bool,
 }

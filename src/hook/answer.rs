@@ -22,11 +22,11 @@ use crate::host::reply::Reply;
 use crate::project::change::{Base, Trees, Unknown};
 use crate::project::state_file::{self, Reading};
 use crate::run::call::UserCall;
+use crate::run::change;
 use crate::run::perform::{foreseen_news, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{change, part};
 use crate::store::driver;
 use crate::store::facts::{Done, Said};
 use crate::store::once::PROGRAM;
@@ -199,7 +199,7 @@ fn answer(
         host.describe(&mut event.fields);
         wait_once(&place, &mut event.fields, &mut due);
     }
-    let is_own = part::is_own(&place);
+    let is_own = place.is_own();
     if is_own {
         warnings.extend(session_change::moved(&place));
         change::note_busy(&place, hosts::is_busy(&event.fields));
@@ -218,7 +218,7 @@ fn answer(
     let (chart, root) = (Arc::clone(&place.chart), place.root.clone());
     let mark = || {
         // No state shows what a session has changed.
-        let read = || Trees::of(&root, None, Some(Vec::new()), &chart.scope).read().ok();
+        let read = || Trees::of(&root, None, &chart.scope).read().ok();
         let tree = if is_own { Some(read()?) } else { None };
         let tree = tree.map_or_else(String::new, |tree| tree.id.clone());
         Some(hash::number(tree + &disk::text(&state).unwrap_or_default()))
@@ -285,7 +285,7 @@ fn decided(
     event: &mut Event,
     (host, due): (&Host, &mut AfterAnswer),
 ) -> Result<Reply, Unanswered> {
-    let (is_own, quiet) = (part::is_own(place), place.chart.quiet);
+    let (is_own, quiet) = (place.is_own(), place.chart.quiet);
     let silent = Reply::silent(name, quiet);
     match session_change::off(place) {
         Ok(None) => {}
@@ -386,7 +386,7 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     let fields = &mut event.fields;
     let is_of_change = place.chart.scope.since.is_some();
     if is_of_change {
-        fields["own"] = part::is_own(place).into();
+        fields["own"] = place.is_own().into();
     }
     let Some(base) = is_of_change.then(|| change::base(place)).flatten() else {
         return Ok(true);
@@ -394,7 +394,7 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     let base = Base::Known(&base);
     let change = change::find(place, base).map_err(Unknown::in_words)?;
     change::describe(place, fields, &change);
-    if part::is_own(place) && !place.is_in_cycle() {
+    if place.is_own() && !place.is_in_cycle() {
         // The agent has gone on without a prompt.
         let counts = !fields["lines"].is_null() || fields["unread"] != json!([]);
         if let (true, Some(session)) = (counts, session) {
@@ -436,7 +436,7 @@ pub(super) fn reply_of(
     let failure = failure.map(|why| format!("the review failed: {why}"));
     let reply = performed.decision.into_reply(name, quiet);
     let mut reply = reply.with_warnings(performed.warnings);
-    reply.log.extend(failure.into_iter().chain(performed.notes));
+    reply.log.extend(failure.into_iter().chain(performed.unrecorded));
     due.owe(place.journal(), performed.owed);
     due.say(place.journal(), performed.pending);
     reply

@@ -27,9 +27,9 @@ use crate::host::hosts::{self, HOOK, HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
+use crate::run::change;
 use crate::run::line::STANDS_IN;
 use crate::run::place::Place;
-use crate::run::{change, part};
 use crate::text::shown;
 
 /// How the hook was called.
@@ -143,7 +143,7 @@ pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<Stri
     let scope = &place.chart.scope;
     let session = session.filter(|_| scope.since.is_some())?;
     if let Some(setting) = scope.always.as_ref()
-        && part::is_own(place)
+        && place.is_own()
         && change::is_on(place, Some(setting)) == Ok(false)
     {
         return Some(format!("`{setting}` is off, so no stop has the change reviewed"));

@@ -13,7 +13,7 @@ use crate::project::change::{Base, Unknown};
 use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
-use crate::run::{asked, change, part};
+use crate::run::{asked, change};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::{driver, postponed};
 
@@ -176,8 +176,7 @@ fn is_read_along(own: &Place, event: &Event) -> bool {
 pub(super) fn or_own(mut target: Target, event: &Event) -> Target {
     let session = event.session.as_deref().unwrap_or_default();
     let asked = target.place.as_mut();
-    let asked =
-        asked.filter(|asked| !part::is_own(asked) && asked.is_in_cycle() && !has_reviews(asked));
+    let asked = asked.filter(|asked| !asked.is_own() && asked.is_in_cycle() && !has_reviews(asked));
     let instead = asked.and_then(|asked| {
         let own = own(asked, session).filter(has_begun)?;
         let base = change::base(asked)?;
@@ -217,7 +216,7 @@ pub(super) fn begin(
 /// can do that, too. `None` if it is reviewed.
 pub(super) fn off(place: &Place) -> Result<Option<Vec<String>>, String> {
     let setting = place.chart.scope.always.as_ref();
-    if !part::is_own(place) || change::is_on(place, setting)? {
+    if !place.is_own() || change::is_on(place, setting)? {
         return Ok(None);
     }
     let setting = setting.filter(|_| place.is_in_cycle());
@@ -233,7 +232,7 @@ pub(super) fn off(place: &Place) -> Result<Option<Vec<String>>, String> {
 pub(super) fn moved(reviewed: &Place) -> Option<String> {
     let embedded = of_changes()?;
     let (here, _) = homes(embedded).next()?;
-    (part::is_own(reviewed) && here != reviewed.root).then(|| {
+    (reviewed.is_own() && here != reviewed.root).then(|| {
         format!(
             "The agent is now in {}, where nothing that it changes is reviewed before your next prompt: this session's change is that \
              of {}.",
@@ -271,7 +270,7 @@ fn has_reviews(place: &Place) -> bool {
 
 /// Forgets the change, if it is that of a session. Its next prompt begins another one.
 pub(super) fn abandon(place: &Place) {
-    if !part::is_own(place) {
+    if !place.is_own() {
         return;
     }
     driver::leave(place.journal());

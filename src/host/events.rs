@@ -1,8 +1,6 @@
 //! The hook events of the hosts: their names and fields.
 
-use serde_json::{Map, Value as Json};
-
-use crate::hash::IndexMap;
+use serde_json::Value as Json;
 
 /// This variable is set for every process that a chart invokes: in it, hooks and commands do nothing.
 pub const REVIEWER: &str = "TASKIE_REVIEWER";
@@ -81,7 +79,6 @@ fields! {
     "max_cost", Amount, "the value of `--max-cost`; none without it", "`taskie review`";
     "model", Text, "the value of `--model`", "`taskie review`";
     "own", False, "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events";
-    "paths", Text, "the files and folders that the review is limited to, as arguments of `taskie review`, with a space before each", "`taskie review`";
     "permission_mode", Text, "the host's permission mode", "hook events";
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
     "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait", "hook events";
@@ -116,23 +113,6 @@ pub fn session_of(event: &Json) -> Result<Option<&str>, String> {
         Some((_, Json::String(id))) => Ok(Some(id.as_str()).filter(|id| !id.is_empty())),
         Some((name, _)) => Err(format!("the {name} of an event is a string")),
     }
-}
-
-/// What an event says that stays so after it.
-const LASTING: &[&str] = &["background_tasks", "permission_mode", "sandboxed"];
-
-/// Returns the fields of a stop that the next one is likely to have, too; of what runs in the background, only how much.
-pub fn lasting(fields: &Json) -> IndexMap<String, Json> {
-    let known = |name: &&str| {
-        let value = match fields.get(*name)? {
-            Json::Array(items) if items.is_empty() => return None,
-            Json::Bool(false) => return None,
-            Json::Array(items) => items.iter().map(|_| Json::Object(Map::new())).collect(),
-            word => word.clone(),
-        };
-        Some(((*name).to_owned(), value))
-    };
-    LASTING.iter().filter_map(known).collect()
 }
 
 /// The fields that contain text by the user or the agent.

@@ -2,12 +2,11 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::bond::Bond;
 use super::orphans::{Adoption, REAP_LIMIT};
 use super::signals::Wakeups;
 
@@ -20,10 +19,10 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts the program with an empty stdin; `bond` has made the command.
-    pub(crate) fn start(command: &mut Command, bond: Bond) -> io::Result<Self> {
+    /// Starts the program with an empty stdin.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let adoption = Adoption::begin();
-        let child = bond.spawn(command.process_group(0))?;
+        let child = command.stdin(Stdio::null()).process_group(0).spawn()?;
         Ok(Self { leader: Pid::from_child(&child), child, adoption })
     }
 

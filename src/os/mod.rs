@@ -1,6 +1,5 @@
 //! Everything that differs between Linux and macOS, and what the standard library lacks: processes, signals, files.
 
-pub(crate) mod bond;
 pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod group;

@@ -18,10 +18,12 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::process::{Pid, Signal, getppid, kill_process, setsid};
 
-use super::bond::SELF;
 use super::group::has_exited;
 use super::orphans::{Adoption, REAP_LIMIT};
 use super::signals::{Wakeups, Watched, caught};
+
+/// The running binary on Linux, even if its file has been replaced in the meantime.
+const SELF: &str = "/proc/self/exe";
 
 /// How long the supervisor may take to kill a program: its own time limits, and a little more.
 const PATIENCE: Duration = Duration::from_millis(1_200);

@@ -2,9 +2,6 @@
 //! processes behind. The caller decides what to run, what the output means and what to write afterward: nothing here
 //! knows about charts or reviews.
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) mod log;
 pub(crate) mod program;
 pub(crate) mod spec;
@@ -12,11 +9,12 @@ pub(crate) mod supervisor;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::os::bond::Bond;
 use crate::os::group::{Group, signal_of};
 use crate::os::regular::create_private;
 use crate::os::signals::{self, Wakeups, Watched, caught};
@@ -92,8 +90,8 @@ impl End {
 /// started with one of them ignored.
 ///
 /// The program is killed when `owner` reports something.
-pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>, bond: Bond) -> End {
-    recorded(|wakeups| watch_over(spec, owner, bond, wakeups))
+pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>) -> End {
+    recorded(|wakeups| watch_over(spec, owner, wakeups))
 }
 
 /// Does a run while signals are recorded. The error of `run` says why the program was not started.
@@ -105,12 +103,7 @@ pub(super) fn recorded(run: impl FnOnce(&Wakeups) -> Result<End, String>) -> End
     }
 }
 
-fn watch_over(
-    spec: &Spec,
-    owner: Option<Watched<'_>>,
-    bond: Bond,
-    wakeups: &Wakeups,
-) -> Result<End, String> {
+fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Result<End, String> {
     if let Some(signal) = caught() {
         return Ok(End::Interrupted { signal });
     }
@@ -121,7 +114,7 @@ fn watch_over(
     })?;
     let log = open_log(spec)?;
     let stdout = if spec.logs_stdout { &log } else { &captured };
-    let mut group = start(spec, stdout, &log, bond)?;
+    let mut group = start(spec, stdout, &log)?;
     let ended = wakeups.until(spec.timeout, owner.as_slice(), || {
         if let Some(signal) = caught() {
             Some(Err(End::Interrupted { signal }))
@@ -160,7 +153,7 @@ fn watch_over(
 }
 
 /// Starts the program. The error says why it could not be started.
-fn start(spec: &Spec, stdout: &File, log: &File, bond: Bond) -> Result<Group, String> {
+fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
     let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
     // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
     if !spec.cwd.is_dir() {
@@ -171,14 +164,15 @@ fn start(spec: &Spec, stdout: &File, log: &File, bond: Bond) -> Result<Group, St
     let copy = |file: &File| {
         file.try_clone().map_err(|error| format!("its output cannot be captured: {error}"))
     };
-    let mut command = bond.command(&file, program);
+    let mut command = Command::new(&file);
     command
+        .arg0(program)
         .args(arguments)
         .current_dir(&spec.cwd)
         .envs(spec.env.iter().cloned())
         .stdout(copy(stdout)?)
         .stderr(copy(log)?);
-    Group::start(&mut command, bond)
+    Group::start(&mut command)
         .map_err(|error| program::why_not_started(spec, program, &file, &error))
 }
 
@@ -197,3 +191,6 @@ fn contents(file: &File) -> Vec<u8> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

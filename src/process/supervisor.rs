@@ -1,7 +1,6 @@
 //! Makes sure that a run never outlives its hook: the hook leaves it to a supervisor, a small process of this same
 //! binary, which kills the program with all its processes as soon as the hook is gone. The hook does the same as soon
-//! as its host is gone, when it is asked to end, or when the supervisor doesn't report in time. If both are killed, the
-//! program is killed too: it has a [bond](crate::os::bond) with its supervisor.
+//! as its host is gone, when it is asked to end, or when the supervisor doesn't report in time.
 //!
 //! The protocol: the hook sends one line of JSON that says what to run. The supervisor answers with one line of JSON
 //! that says how it ended, followed by the program's output. The supervisor holds the lock of the run, as long as the
@@ -14,7 +13,6 @@ use std::time::Duration;
 
 use super::spec::Spec;
 use super::{self as process, End};
-use crate::os::bond::Bond;
 use crate::os::signals::Wakeups;
 use crate::os::supervisor::{Delegated, Line, delegate, stand_apart};
 
@@ -68,7 +66,7 @@ fn supervise() -> io::Result<()> {
     // An incomplete order: the hook is already gone.
     let order: Spec = serde_json::from_slice(&line.order()?)?;
     let end = match stand_apart() {
-        Ok(()) => process::run(&order, Some(line.hook()), Bond::Tight),
+        Ok(()) => process::run(&order, Some(line.hook())),
         Err(error) => {
             End::NotStarted(format!("its supervisor cannot have a session of its own: {error}"))
         }

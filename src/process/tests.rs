@@ -51,7 +51,7 @@ impl Test {
     }
 
     fn argv(&self, argv: &[&str]) -> End {
-        run(&self.spec(argv), None, Bond::Loose)
+        run(&self.spec(argv), None)
     }
 
     fn sh(&self, script: &str) -> End {
@@ -153,7 +153,7 @@ fn missing_interpreter() {
 fn missing_working_directory() {
     let test = Test::new();
     let spec = Spec { cwd: "/no/such/folder".into(), ..test.spec(&["true"]) };
-    let end = run(&spec, None, Bond::Loose);
+    let end = run(&spec, None);
     assert_eq!(end, not_started("the working directory /no/such/folder does not exist"));
 }
 
@@ -273,7 +273,7 @@ fn a_run_without_an_owner_is_killed() {
     });
     let argv = ["sh", "-c", "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000"];
     let owner = Watched::new(&ours, PollFlags::IN);
-    let end = run(&test.spec(&argv), Some(owner), Bond::Loose);
+    let end = run(&test.spec(&argv), Some(owner));
     closed.join().unwrap();
     assert_eq!(end, End::Abandoned);
     test.gone(&["leader", "child"]);

@@ -17,7 +17,7 @@ use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
 use crate::hash::IndexMap;
 use crate::project::home::{is_inside, user_folders};
-use crate::project::state_file::{self, CONFIG, Wrong};
+use crate::project::state_file::{self, CONFIG};
 use crate::project::trust::{self, Part, TrustedPart};
 use crate::text::full_stop;
 
@@ -124,28 +124,11 @@ pub(crate) fn read_with(
     root: &Path,
     before: Option<&Before>,
 ) -> Result<Settings, String> {
-    read_files(chart, root, before, Wrong::Refused)
-}
-
-/// Returns the values of `chart` for the project at `root`, with the default of each setting that cannot be used: for what must
-/// not depend on any other setting.
-pub(crate) fn usable(chart: &Chart, root: &Path, before: Option<&Before>) -> Context {
-    let read = read_files(chart, root, before, Wrong::PassedOver);
-    read.map(|read| read.values()).unwrap_or_default()
-}
-
-/// Reads the settings, of which another chart may have some.
-fn read_files(
-    chart: &Chart,
-    root: &Path,
-    before: Option<&Before>,
-    wrong: Wrong,
-) -> Result<Settings, String> {
     let Some(shared) = chart.scope.settings else {
-        return read_own(chart, root, before, wrong);
+        return read_own(chart, root, before);
     };
     let shared = shared.load().map_err(|error| error.to_string())?;
-    let mut read = read_own(&shared, root, before, wrong)?;
+    let mut read = read_own(&shared, root, before)?;
     let given = |name: &str, settings: &mut IndexMap<String, Setting>| {
         let setting = settings.swap_remove(name)?;
         (setting.origin.is_some() || setting.held_back.is_some()).then_some(setting)
@@ -175,12 +158,7 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
 }
 
 /// Does the same without the settings of another chart.
-fn read_own(
-    chart: &Chart,
-    root: &Path,
-    before: Option<&Before>,
-    wrong: Wrong,
-) -> Result<Settings, String> {
+fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Settings, String> {
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);
@@ -199,7 +177,7 @@ fn read_own(
             }
             _ => disk::read(folder, &real),
         };
-        for (name, value) in values(chart, read, &path, wrong, &mut warnings)? {
+        for (name, value) in values(chart, read, &path, &mut warnings)? {
             let field = chart.config.get(&name);
             if field.is_some_and(|field| field.file) {
                 warnings.push(format!(
@@ -221,7 +199,7 @@ fn read_own(
         Some(Before(before)) => Ok(before.clone()),
         None => disk::read(root, &root.join(&shown)),
     };
-    let own = values(chart, read, &shown, wrong, &mut warnings)?;
+    let own = values(chart, read, &shown, &mut warnings)?;
     for (name, value) in own {
         let (Some(setting), Some(field)) = (settings.get_mut(&name), chart.config.get(&name))
         else {
@@ -256,15 +234,8 @@ fn read_own(
             }
         }
     }
-    let asked = match asked(chart, root, &shown, &wanted) {
-        // Nobody can have agreed to it.
-        Err(_) if wrong == Wrong::PassedOver => None,
-        asked => Some(asked?),
-    };
-    let is_trusted = asked.as_ref().is_some_and(|asked| {
-        asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, asked)
-    });
-    let asked = asked.unwrap_or_default();
+    let asked = asked(chart, root, &shown, &wanted)?;
+    let is_trusted = asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, &asked);
     if !is_trusted {
         warnings.extend(warning(&wanted));
     }
@@ -369,16 +340,12 @@ fn values(
     chart: &Chart,
     read: io::Result<Option<Vec<u8>>>,
     shown: &Path,
-    wrong: Wrong,
     warnings: &mut Vec<String>,
 ) -> Result<Map<String, Json>, String> {
     let read = read
         .map_err(|error| format!("it cannot be read: {error}"))
-        .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref(), wrong));
-    let (values, unknown) = match read {
-        Err(_) if wrong == Wrong::PassedOver => return Ok(Map::new()),
-        read => read.map_err(|why| format!("{}: {why}", shown.display()))?,
-    };
+        .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
+    let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
     warnings.extend(unknown.iter().map(|key| {
         let stop = full_stop(key);
         format!("{}: {key}{stop}", shown.display())

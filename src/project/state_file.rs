@@ -164,21 +164,11 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     read
 }
 
-/// What is done about a setting whose value cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// All settings are unusable.
-    Refused,
-    /// The default counts.
-    PassedOver,
-}
-
 /// Returns the settings in a `config.json`, and messages about what has no effect in it. The error names the
 /// fields that are wrong.
 pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
-    unusable: Wrong,
 ) -> Result<(Map<String, Json>, Vec<String>), String> {
     let bytes = bytes.map(|bytes| bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     if let Some(key) = bytes.and_then(json::repeated_key) {
@@ -199,7 +189,7 @@ pub(crate) fn parse_config(
         };
         if let Err(wanted) = field.accepts(&chart.phases, &value) {
             let misfit = misfit(name, &value, &wanted) + &slip(chart, field, &value);
-            if field.lenient || unusable == Wrong::PassedOver {
+            if field.lenient {
                 passed_over.push(format!("{misfit}; the default counts"));
                 continue;
             }

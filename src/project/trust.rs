@@ -129,7 +129,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
 }
 
 /// Returns a path below the project's root without `..`; `None` if it leads out of the project.
-pub(crate) fn inside(path: &Path) -> Option<PathBuf> {
+fn inside(path: &Path) -> Option<PathBuf> {
     let mut inside = PathBuf::new();
     for step in path.components() {
         match step {

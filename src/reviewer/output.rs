@@ -8,9 +8,8 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::{limit, zone};
 use crate::chart::Invoke;
-use crate::clock::{self, Moment};
+use crate::clock;
 use crate::host::vendors::VERDICTS;
 use crate::reviewer::finding::{Found, Ran};
 use crate::text::plain_line;
@@ -27,7 +26,7 @@ const UNAVAILABLE: [i64; 7] = [408, 429, 500, 502, 503, 504, 529];
 /// No review costs a million dollars, in millionths of one.
 const MOST: f64 = 1e12;
 
-/// How many seconds no reviewer starts if none of its texts says when that ends.
+/// How many seconds no reviewer starts after that: what is limited costs nothing when it is tried.
 const PAUSE: u64 = 300;
 
 /// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its stdout
@@ -82,24 +81,11 @@ pub(crate) fn text(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
     texts.find_map(|pointer| value::<String>(json, pointer).filter(|text| !text.trim().is_empty()))
 }
 
-/// Until when every other run would fail too, if a process that has failed says so.
-pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
-    let at = invoke.answer();
-    let pointer = at.status?;
+/// Until when no other run is tried, in seconds since 1970, if a process that has failed reports a usage limit or an outage.
+pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     let json = answer(invoke, stdout).ok()?;
-    let status: i64 = value(json, pointer)?;
-    if !UNAVAILABLE.contains(&status) {
-        return None;
-    }
-    let now = clock::now();
-    let named = at.reason.iter().find_map(|pointer| {
-        let text: String = value(json, pointer)?;
-        limit::reset_in(&text, now, zone::offset)
-    });
-    Some(named.unwrap_or_else(|| {
-        let at = now.saturating_add(PAUSE);
-        Moment::new(at, now, zone::offset(None))
-    }))
+    let status: i64 = value(json, invoke.answer().status?)?;
+    UNAVAILABLE.contains(&status).then(|| clock::now().saturating_add(PAUSE))
 }
 
 /// Returns the value that a pointer points to, if it is of this type.

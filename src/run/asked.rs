@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{change, coming, part, place::Place, under_way};
+use super::{change, coming, place::Place, under_way};
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Gates, Step};
 use crate::engine::event::{Event, Trigger};
@@ -52,7 +52,7 @@ pub(crate) fn of_command(place: &Place) -> Json {
     fields["stopped"] = at_work.has_stopped.into();
     let (store, name) = (&place.store, &place.instance.name);
     fields["reviewing"] = ReviewLock::is_held(store, name, &place.dir()).into();
-    fields["own"] = (place.chart.scope.since.is_some() && part::is_own(place)).into();
+    fields["own"] = (place.chart.scope.since.is_some() && place.is_own()).into();
     fields
 }
 
@@ -86,32 +86,6 @@ pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
     let mut event = stop(place, session);
     change::see(place, &mut event.fields);
     event
-}
-
-/// Returns a stop that finds the session as its last one has left it, by the journal's `lines`, unless its agent has gone on.
-pub(crate) fn as_before(stop: &Event, lines: &[Line]) -> Event {
-    let mut stop = stop.clone();
-    let own = lines.iter().rev().find_map(|line| match line {
-        Line::Decision(decided) => (decided.session == stop.session).then_some(decided),
-        Line::Review(_) | Line::Gate(_) => None,
-    });
-    if let Some(last) = own.filter(|last| is_stop(&last.event)) {
-        for (name, value) in &last.lasting {
-            stop.fields[name] = value.clone();
-        }
-    }
-    stop
-}
-
-/// Returns whether the last stop of a session was in a host's sandbox. A host does not change that in a session.
-pub(crate) fn was_sandboxed(place: &Place, session: Option<&str>) -> bool {
-    let lines = place.journal().read();
-    let stops = lines.iter().rev().filter_map(|line| match line {
-        Line::Decision(decided) => is_stop(&decided.event).then_some(decided),
-        Line::Review(_) | Line::Gate(_) => None,
-    });
-    let mut own = stops.filter(|stop| stop.session.as_deref() == session);
-    own.next().is_some_and(|stop| stop.lasting.contains_key("sandboxed"))
 }
 
 /// Returns the next stop of a session.

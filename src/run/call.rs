@@ -8,7 +8,6 @@ use std::sync::Arc;
 use crate::command_line;
 use crate::engine::decision::Answer;
 use crate::engine::event::Event;
-use crate::engine::inspect::Inspector;
 use crate::process::program::locate;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
@@ -68,9 +67,7 @@ impl UserCall {
     }
 
     fn new(place: &Place, reason: &str, next: &str) -> Option<Self> {
-        // Nobody is called less because another setting is wrong.
-        let world = Arc::new(place.snapshot().with_usable_settings()).as_world();
-        let commands = Inspector::new(&place.chart, &world).calls().ok()??;
+        let commands = place.snapshot().view().calls().ok()??;
         let name = &place.instance.name;
         let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
         let line = |text: &str| plain_line(text, LENGTH);

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::engine::context::{running_cycle, text};
 use crate::engine::decision::Outcome;
@@ -20,7 +19,7 @@ use crate::project::change::{self, Base, Change, Changed, Unknown};
 use crate::project::{git, ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::{part, under_way};
+use crate::run::under_way;
 use crate::store::once::{BUSY, RULES};
 use crate::text::cut_bytes;
 
@@ -43,6 +42,21 @@ const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The most bytes of the names of files that the reviewer is given: an argument has an end.
 const NAMES: usize = 24 * 1024;
 
+/// Returns the name of the change of a branch, which is that of a folder, without a dot. No two branches share one.
+pub(crate) fn name_of(branch: &str) -> String {
+    let plain = |sign: char| match sign {
+        sign if sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_') => sign,
+        _ => '-',
+    };
+    let name: String = branch.chars().map(plain).take(60).collect();
+    let is_plain = name == *branch && name == name.to_lowercase() && !name.starts_with('-');
+    match is_plain && !name.contains("--") {
+        true => name,
+        // No plain name looks like that.
+        false => format!("_{name}--{}", &hash::of(branch.as_bytes())[..8]),
+    }
+}
+
 /// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not. That of a session is
 /// known in between, too: the tree that was found clean.
 pub(crate) fn base(place: &Place) -> Option<String> {
@@ -51,7 +65,7 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     let base = text(context, place.chart.scope.since.as_ref());
     let base = match running_cycle(&place.chart, context) {
         Some(_) => Some(base.unwrap_or_default()),
-        None => base.filter(|_| part::is_own(place)),
+        None => base.filter(|_| place.is_own()),
     };
     base.map(str::to_owned)
 }
@@ -82,7 +96,6 @@ pub(crate) fn release(place: &Place) {
     }
     forget(place);
     if !place.dir().join(state_file::FILE).exists() {
-        part::forget(place);
         let _ = fs::remove_dir(place.dir());
     }
 }
@@ -204,10 +217,10 @@ pub(crate) fn sweep(place: &Place) {
         return;
     }
     let branches = change::branches(&place.root);
-    let branches: Vec<String> = branches.iter().map(|branch| part::name_of(branch, &[])).collect();
+    let branches: Vec<String> = branches.iter().map(|branch| name_of(branch)).collect();
     for dir in left {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let is_of_branch = branches.iter().any(|branch| part::is_of_branch(&name, branch));
+        let is_of_branch = branches.iter().any(|branch| *branch == name);
         // What its reviews have found still counts.
         if !is_of_branch || !dir.join(state_file::FILE).exists() {
             place.store.forget(&name);
@@ -244,7 +257,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     if place.chart.scope.since.is_none() {
         return;
     }
-    fields["own"] = part::is_own(place).into();
+    fields["own"] = place.is_own().into();
     if let Some(base) = base(place)
         && let Ok(change) = change::read(place.trees(), Base::Known(&base))
     {
@@ -291,7 +304,7 @@ pub(crate) fn is_outdated(place: &Place, event: &Event, performed: &Performed) -
     let tree = tree.filter(|tree| !is_same(tree));
     let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());
     // What was asked for is all that has changed.
-    let skip = part::is_own(place).then(|| skipped(place));
+    let skip = place.is_own().then(|| skipped(place));
     now.is_some_and(|now| now.lines(&skip.unwrap_or_default()).is_some())
 }
 
@@ -312,9 +325,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     if more > 0 {
         files.push(format!("{}; `git diff --stat` lists them", counted(more, "more file")));
     }
-    let paths = place.paths().unwrap_or_default();
-    let paths = paths.iter().map(|path| format!(" {}", quoted(path)));
-    let (is_own, skip) = (part::is_own(place), skipped(place));
+    let (is_own, skip) = (place.is_own(), skipped(place));
     let lines = change.lines(&skip);
     let is_readable = match is_own {
         true => lines.is_some(),
@@ -329,7 +340,6 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
         ("lines", json!(lines)),
         ("readable", json!(is_readable)),
         ("unread", json!(change.unread(if is_own { &skip } else { &[] }))),
-        ("paths", json!(paths.collect::<String>())),
         ("lost", json!(change.is_lost)),
         ("own", json!(is_own)),
         ("asked", json!(asked(place))),

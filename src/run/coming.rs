@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 use crate::chart::Chart;
 use crate::engine::context::{Context, running_cycle};
 use crate::engine::event::{Event, Trigger};
-use crate::run::part::is_own;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
@@ -29,7 +28,7 @@ pub(crate) fn entered(snapshot: &Arc<Snapshot>, began: &Event) -> Result<Option<
 
 /// Returns the snapshot in which `stop` is decided: if the agent has gone on after its change was settled, another one begins.
 pub(crate) fn at_stop(place: &Place, snapshot: Arc<Snapshot>, stop: &Event) -> Arc<Snapshot> {
-    let goes_on = is_own(place)
+    let goes_on = place.is_own()
         && stop.is_stop()
         && stop.fields.get("lines").is_some_and(|lines| !lines.is_null())
         && running_cycle(&place.chart, snapshot.context()).is_none();

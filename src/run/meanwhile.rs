@@ -13,7 +13,7 @@ use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::Context;
 use crate::hash;
-use crate::project::change::{Tree, is_in};
+use crate::project::change::Tree;
 use crate::project::git;
 use crate::project::state_file;
 use crate::run::place::Place;
@@ -107,11 +107,7 @@ impl FilesBefore {
 /// `None` if none has changed.
 pub(crate) fn changes(place: &Place, changed: &ChangedFiles, review: &str) -> Option<String> {
     let known = [review, state_file::FILE].map(|name| place.instance.dir.join(name));
-    let part = place.paths().unwrap_or_default();
-    // What is in the work tree, but not in the part, is not what was reviewed.
-    let is_meant =
-        |file: &PathBuf| file.starts_with(".git") || is_in(&file.to_string_lossy(), &part);
-    let files = (changed.files.iter()).filter(|file| !known.contains(file) && is_meant(file));
+    let files = (changed.files.iter()).filter(|file| !known.contains(file));
     let mut files = files.map(|file| shown(&file.to_string_lossy()).into_owned());
     let mut changes: Vec<String> = files.by_ref().take(NAMED).collect();
     changes.extend(match files.count() {

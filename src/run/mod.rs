@@ -12,7 +12,6 @@ pub(crate) mod gates;
 pub(crate) mod line;
 mod meanwhile;
 pub(crate) mod noticed;
-pub(crate) mod part;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;

@@ -45,8 +45,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     }
     let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
-        let note = format!("the journal cannot be written: {error}");
-        performed.notes.push(note);
+        performed.unrecorded = Some(format!("the journal cannot be written: {error}"));
     }
     result
 }

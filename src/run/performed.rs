@@ -19,8 +19,6 @@ pub(crate) struct Performed {
     pub(crate) warnings: Vec<String>,
     /// Those of them that are said at one stop, and not again at the next.
     pub(crate) once: Vec<String>,
-    /// Possible problems with them, not important enough to report to the user at every stop.
-    pub(crate) notes: Vec<String>,
     /// The fields that the decision writes, with their previous values.
     pub(crate) before: Context,
     /// The context after the decision.
@@ -31,6 +29,8 @@ pub(crate) struct Performed {
     pub(crate) pending: Said,
     /// The journal has a line about it.
     pub(crate) is_in_journal: bool,
+    /// Why it has none.
+    pub(crate) unrecorded: Option<String>,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
     /// The change that the reviewer was given, if gates have made it another one.
@@ -49,7 +49,6 @@ impl Performed {
         Self {
             warnings: snapshot.warnings(),
             once: snapshot.once(),
-            notes: snapshot.notes(),
             decision,
             before,
             context,

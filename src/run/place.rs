@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::chart::Chart;
 use crate::disk;
-use crate::engine::context::{Context, running_cycle};
+use crate::engine::context::running_cycle;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Event;
@@ -20,15 +20,9 @@ use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
-use crate::store::Store;
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
-
-/// The file in the instance's directory with the paths of the part, from the root on: a list in JSON.
-pub(super) const PATHS: &str = ".paths";
-
-/// What the folder of a part begins with. A branch has no dot in the name of its folder.
-pub(super) const PART: &str = "part.";
+use crate::store::{Store, driver};
 
 /// An instance of a chart in a project.
 #[derive(Debug, Clone)]
@@ -80,21 +74,17 @@ impl Place {
         self.root.join(&self.instance.dir)
     }
 
-    /// Returns the paths that a change is limited to: none if it is that of the whole work tree. `None` if it is a part, but not
-    /// known which.
-    pub(crate) fn paths(&self) -> Option<Vec<String>> {
-        if !self.instance.name.starts_with(PART) {
-            return Some(Vec::new());
-        }
-        serde_json::from_slice(&self.read(PATHS)?).ok()
+    /// Returns whether it is the change of a session alone: nobody has asked for its review.
+    pub(crate) fn is_own(&self) -> bool {
+        driver::is_own_name(&self.instance.name)
     }
 
-    /// Returns what reads the tree of the work tree, as far as the instance is about it.
+    /// Returns what reads the tree of the work tree.
     pub(crate) fn trees(&self) -> &Trees {
         self.trees.get_or_init(|| {
             let is_change = self.chart.scope.since.is_some();
             let kept = is_change.then(|| self.dir());
-            Trees::of(&self.root, kept, self.paths(), &self.chart.scope)
+            Trees::of(&self.root, kept, &self.chart.scope)
         })
     }
 
@@ -106,11 +96,6 @@ impl Place {
     /// Reads the settings.
     pub(crate) fn settings(&self) -> Result<Settings, String> {
         settings::read_with(&self.chart, &self.root, self.settings_before.as_ref())
-    }
-
-    /// Reads the settings, with the default of each one that cannot be used: for what must not depend on any other.
-    pub(crate) fn usable_settings(&self) -> Context {
-        settings::usable(&self.chart, &self.root, self.settings_before.as_ref())
     }
 
     /// Reads the state.

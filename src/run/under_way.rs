@@ -171,7 +171,7 @@ pub(super) fn ended(
             seconds: effort.seconds,
             cost: effort.cost,
             not_started: effort.not_started,
-            until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
+            until: effort.until.map(clock::rfc3339),
             seen: seen.all,
             found: outcome.found(),
         },

@@ -62,14 +62,13 @@ pub(crate) fn write(
         ended = Some(Ended { superseded, ..run.ended });
         _review_lock = Some(run.lock);
     }
-    let until = ended
-        .as_ref()
-        .and_then(|ended| Some((ended.invocation.name.clone(), ended.effort.until.clone()?)));
+    let until =
+        ended.as_ref().and_then(|ended| Some((ended.invocation.name.clone(), ended.effort.until?)));
     let step = snapshot.decide(event, ended)?;
     if let Some((by, until)) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
-        let _ = postponed::write(&place.store, &by, &until);
+        let _ = postponed::write(&place.store, &by, until);
     }
     let Step::Done(mut decision) = step else {
         // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)

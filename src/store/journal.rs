@@ -21,7 +21,6 @@ use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::events::lasting;
 use crate::host::vendors::PASS;
 use crate::text::plain_line;
 
@@ -49,9 +48,6 @@ pub(crate) struct DecisionLine {
     /// `Stop`, `enter create-tasks`, `run pause`, `next`; a stop that a command asks about is a [`REVIEW`].
     pub(crate) event: String,
     pub(crate) session: Option<String>,
-    /// The fields of a stop that the next one is likely to have, too.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub(crate) lasting: IndexMap<String, Json>,
     /// The rules that were tried, in order.
     #[serde(default)]
     pub(crate) rules: Vec<TriedLine>,
@@ -406,10 +402,6 @@ impl DecisionLine {
                 Trigger::Command(name) => format!("{RUN}{name}"),
             },
             session: event.session.clone(),
-            lasting: match event.is_stop() {
-                true => lasting(&event.fields),
-                false => IndexMap::default(),
-            },
             answer: "none".to_owned(),
             ..Self::default()
         }

@@ -8,21 +8,21 @@ use std::io;
 use std::time::Duration;
 
 use super::{Store, journal, record};
-use crate::clock::{self, Moment};
+use crate::clock;
 
 const NAME: &str = "reviewer";
 const KIND: &str = "postponed";
 const RETRIED: &str = "retried";
 
 /// Records it.
-pub(crate) fn write(store: &Store, invocation: &str, until: &Moment) -> io::Result<()> {
+pub(crate) fn write(store: &Store, invocation: &str, until: u64) -> io::Result<()> {
     record::write(&store.shared(), invocation, KIND, until)
 }
 
 /// Returns it; `None` if a reviewer of this invocation can run.
-pub(crate) fn read(store: &Store, invocation: &str) -> Option<Moment> {
-    let (at, until) = record::try_read::<Moment>(&store.shared(), invocation, KIND).ok()??;
-    holds(at, until.at, clock::since_1970()).then_some(until)
+pub(crate) fn read(store: &Store, invocation: &str) -> Option<u64> {
+    let (at, until) = record::try_read::<u64>(&store.shared(), invocation, KIND).ok()??;
+    holds(at, until, clock::since_1970()).then_some(until)
 }
 
 /// Returns whether what was recorded at one time holds until another one. A clock that was ahead then is no reason to wait.

@@ -2,6 +2,7 @@
 //! journal is not read.
 
 use crate::chart::Cycle;
+use crate::clock::in_utc;
 use crate::engine::context;
 use crate::engine::inspect::Inspector;
 use crate::page::{cut, width};
@@ -67,7 +68,7 @@ fn of_run(running: &Running) -> String {
 fn in_the_way(view: &Inspector, place: &Place, state: &[u8]) -> Option<String> {
     let (reviewer, _) = view.next_reviewer().ok()?;
     match postponed::read(&place.store, &reviewer) {
-        Some(until) => Some(format!(", waits until {}", until.text)),
+        Some(until) => Some(format!(", waits until {}", in_utc(until))),
         None => {
             let why = CALL.why(place.journal(), state)?;
             Some(format!(", your turn: {why}"))

@@ -97,11 +97,6 @@ impl Turn {
         let stops = session.or(driver.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);
-        // Who asks in a session is past its last stop.
-        let (stop, alone) = match session {
-            Some(_) => (stop, None),
-            None => (asked::as_before(&stop, lines), Some(stop)),
-        };
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
         let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
         let foreseen = match &elsewhere {
@@ -120,15 +115,6 @@ impl Turn {
             Ok(Step::Done(decision)) => !decision.patch.is_empty() && decision.call().is_none(),
             Err(_) => false,
         };
-        // It is due, but has to wait for something in the session.
-        let waits_for = match &foreseen {
-            Ok(Step::Done(decision)) if !moves(&foreseen) => {
-                let alone = alone.filter(|alone| alone.fields != stop.fields);
-                let alone = alone.filter(|alone| moves(&foresee(place, alone)));
-                alone.map(|_| decision.messages.join(" "))
-            }
-            _ => None,
-        };
         let at_work = asked::at_work(place, lines, &drivers);
         let has_stopped = at_work.has_stopped || at_work.is_cut_short && !moves(&foreseen);
         let mut asked = asked::next(place, session.map(str::to_owned), gate);
@@ -144,7 +130,7 @@ impl Turn {
             let next = action(step).filter(|_| is_usable)?;
             Some(Next {
                 // What the rules say of the next stop does not hold.
-                message: (elsewhere.clone().or(waits_for)).unwrap_or(next.message),
+                message: elsewhere.clone().unwrap_or(next.message),
                 ..next
             })
         });

@@ -354,10 +354,10 @@ fn a_stopped_supervisor_ends_its_reviewer_when_its_hook_is_killed() {
     });
 }
 
-/// When nobody is left who could end it, the system ends the reviewer.
+/// Nobody reads the verdict of such a reviewer.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_reviewer_ends_when_its_hook_and_its_supervisor_are_killed_together() {
+fn a_review_whose_hook_and_supervisor_are_killed_is_due_again() {
     let waits = "echo $$ > \"$here/pid\"; exec sleep 600";
     let project = plan_in(&json!({}), &Reviewer::fail().first(waits));
     let mut hook = project.start_stop();
@@ -367,8 +367,12 @@ fn a_reviewer_ends_when_its_hook_and_its_supervisor_are_killed_together() {
     signal("STOP", hook.id());
     signal("KILL", supervisor);
     hook.kill().unwrap();
-    wait_until_gone(&reviewer);
     hook.wait().unwrap();
+    signal("KILL", reviewer.parse().unwrap());
+    wait_until_gone(&reviewer);
+    project.reviewer(&Reviewer::fail());
+    project.stop();
+    assert_eq!(project.calls().len(), 2);
 }
 
 /// Nothing waits for the outcome anymore, so nobody pays for the rest of it.

@@ -7,6 +7,7 @@ use minijinja::value::Value;
 use super::built_in::{BuiltIn, Lookup, at_rest};
 use super::types::{ChartNames, words};
 use super::{Looked, Names};
+use crate::clock;
 use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::fault::Fault;
@@ -108,7 +109,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("seconds", _) => Ok(Value::from(effort.seconds)),
         ("took", _) => Ok(Value::from(page::span(Duration::from_secs(effort.seconds)))),
         ("cost", _) => Ok(Value::from(effort.cost.map(page::dollars))),
-        ("until", _) => Ok(Value::from(effort.until.as_ref().map(|until| until.text.as_str()))),
+        ("until", _) => Ok(Value::from(effort.until.map(clock::in_utc))),
         ("file", _) => names.path(&invocation.file).map(Value::from),
         ("answer", _) => match names.chart.cycles.get(&invocation.cycle) {
             Some(cycle) => names.file_path(cycle, &cycle.answer, invocation.n),

@@ -83,7 +83,7 @@ pub const SOURCES: &[(&str, &BuiltIn)] = &[
         value: Lookup::One(|names| names.look(&Source::Now)),
     }),
     ("postponed", &BuiltIn {
-        about: &[("postponed", "until when the reviewer whose turn it is cannot run: `18:23 UTC+01:00`, or `2026-11-26 18:23 UTC+01:00`; none if it can", "")],
+        about: &[("postponed", "until when the reviewer whose turn it is cannot run: `2026-11-26 18:23:00 UTC`; none if it can", "")],
         kind: |_| Some(Type::Text.or_none()),
         value: Lookup::One(|names| names.look(&Source::Postponed(names.next_reviewer()?.0))),
     }),

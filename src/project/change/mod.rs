@@ -18,10 +18,9 @@ use self::command::run;
 use self::repository::Repository;
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
-use crate::text::shown;
 
 use self::pattern::is_skipped;
-pub(crate) use self::terms::{Base, Changed, Content, Unknown, is_in};
+pub(crate) use self::terms::{Base, Changed, Content, Unknown};
 pub(crate) use self::trees::{Tree, Trees};
 
 /// A change.
@@ -111,11 +110,7 @@ fn compared(
     now: &Tree,
     base: Base<'_>,
 ) -> Result<Change, Unknown> {
-    let (root, paths) = (repository.root, trees.paths());
     let head = repository.id("HEAD^{commit}")?;
-    if let Some(unknown) = paths.iter().find_map(|path| out_of_reach(root, path)) {
-        return Err(unknown);
-    }
     let compared = |base| {
         let (base, against) = match head.clone() {
             Some(head) => repository.compared(base, head, &now.id, &|head| {
@@ -132,26 +127,16 @@ fn compared(
         Base::Known(id) if first.is_err() => !repository.is_whole(id)?,
         _ => false,
     };
-    let is_known = matches!(base, Base::Known(_) | Base::Now) && !is_lost;
     let (base, against, before, mut files) = match is_lost {
         true => compared(Base::Coming)?,
         false => first?,
     };
-    // What a review has read can be gone by now.
-    for path in paths.iter().filter(|path| *path != "." && !is_known) {
-        let is_here = root.join(path).symlink_metadata().is_ok();
-        if !is_here && repository.id(&format!("{before}:{path}"))?.is_none() {
-            let message = format!("there is no file or folder `{}`", shown(path));
-            let help = "a path starts in the current folder, and names one file or folder";
-            return Err(Unknown::new(message, help));
-        }
-    }
     for file in &mut files {
         if let Some(unread) = now.unread.iter().find(|unread| unread.path == file.path) {
             (file.content, file.lines) = (unread.content, None);
         }
     }
-    files.extend(now.nameless.iter().filter(|file| is_in(&file.path, paths)).cloned());
+    files.extend(now.nameless.iter().cloned());
     Ok(Change { base, against, before, after: now.id.clone(), files, is_lost })
 }
 
@@ -177,22 +162,4 @@ fn differing(
     let apart: HashSet<String> = apart.into_iter().map(str::to_owned).collect();
     files.retain(|file| !apart.contains(&file.path));
     Ok((before, files))
-}
-
-/// Returns why no tree of the repository at `root` can have this path in it.
-fn out_of_reach(root: &Path, path: &str) -> Option<Unknown> {
-    let above = Path::new(path).ancestors().skip(1);
-    let why = above.filter(|above| *above != Path::new("")).find_map(|above| {
-        let (folder, above) = (root.join(above), shown(&above.to_string_lossy()).into_owned());
-        match () {
-            () if folder.is_symlink() => Some(format!("below the symbolic link `{above}`")),
-            () if folder.join(".git").exists() => {
-                Some(format!("in `{above}`, a repository of its own"))
-            }
-            () => None,
-        }
-    });
-    let own = Path::new(path).starts_with(".git").then(|| "git's own".to_owned());
-    let message = format!("`{}` is {}", shown(path), own.or(why)?);
-    Some(Unknown::new(message, "name it by the path that git has for it, in its own repository"))
 }

@@ -93,12 +93,3 @@ impl Unknown {
         Self { message, help }
     }
 }
-
-/// Returns whether a file is one of these, or in one of these folders. Without any, each is.
-pub(crate) fn is_in(path: &str, paths: &[String]) -> bool {
-    let is_below = |folder: &String| {
-        let rest = path.strip_prefix(folder.as_str());
-        folder == "." || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    paths.is_empty() || paths.iter().any(is_below)
-}

@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use super::command::{bytes, failed, no_repository, unwritable};
 use super::index::Index;
 use super::repository::{GITLINK, Repository};
-use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown, is_in};
+use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown};
 use crate::chart::Scope;
 use crate::hash::Hash;
 use crate::os::file::{Version, path};
@@ -21,11 +21,9 @@ use crate::store::git_dir::{self, WorkTree};
 const LARGE: u64 = 1024 * 1024;
 const LARGE_TRACKED: u64 = 16 * LARGE;
 
-/// What is in the trees of an instance's work tree.
+/// What is in no tree of a work tree.
 #[derive(Debug, Default)]
 struct Limits {
-    /// These files and folders only, if there are any; `None` if nobody knows.
-    paths: Option<Vec<String>>,
     /// The home of the instances, and their folder in it. What they keep says how the work goes on, and is no part of it.
     home: String,
     folder: String,
@@ -61,16 +59,11 @@ pub(crate) struct Tree {
 impl Trees {
     /// Returns the reader for the work tree around `root`. Its objects are stored for now, or in the repository if the folder
     /// `kept` is there.
-    pub(crate) fn of(
-        root: &Path,
-        kept: Option<PathBuf>,
-        paths: Option<Vec<String>>,
-        scope: &Scope,
-    ) -> Self {
+    pub(crate) fn of(root: &Path, kept: Option<PathBuf>, scope: &Scope) -> Self {
         let shared = scope.settings.map(|chart| (chart.home(), chart.folder()));
         let (home, folder) = shared.unwrap_or((&scope.home, &scope.folder));
         let [home, folder] = [home, folder].map(str::to_owned);
-        let limits = Limits { paths, home, folder, has_ignore: scope.settings.is_none() };
+        let limits = Limits { home, folder, has_ignore: scope.settings.is_none() };
         Self {
             root: root.to_owned(),
             kept,
@@ -78,10 +71,6 @@ impl Trees {
             limits,
             last: Mutex::default(),
         }
-    }
-
-    pub(super) fn paths(&self) -> &[String] {
-        self.limits.paths.as_deref().unwrap_or_default()
     }
 
     /// Returns the folder with the objects of its trees.
@@ -109,10 +98,6 @@ impl Trees {
 
     /// Returns the tree of what is there now.
     pub(crate) fn read(&self) -> Result<Arc<Tree>, Unknown> {
-        if self.limits.paths.is_none() {
-            let message = "the change does not say which part of the work tree it is";
-            return Err(Unknown::new(message, "`taskie review PATHS` does"));
-        }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let objects = self.objects()?;
         if let Some((index, tree)) = last.take().filter(|(index, _)| *index.objects() == objects)
@@ -263,12 +248,8 @@ impl Limits {
         self.leaves_out(&String::from_utf8_lossy(entry.file()))
     }
 
-    fn leaves_out(&self, file: &str) -> bool {
-        !self.paths.as_ref().is_none_or(|paths| is_in(file, paths)) || self.is_kept(file)
-    }
-
     /// Returns whether an instance keeps a file.
-    fn is_kept(&self, file: &str) -> bool {
+    fn leaves_out(&self, file: &str) -> bool {
         let ends = |folder: &str, end: &str| {
             folder.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'))
         };

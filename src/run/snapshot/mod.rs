@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use minijinja::value::Value;
 
 use crate::chart::model::Field;
+use crate::clock::in_utc;
 use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
@@ -53,7 +54,6 @@ pub(crate) struct Snapshot {
     warnings: Mutex<Vec<String>>,
     /// The warnings that stops repeat only for a reason.
     once: Mutex<Vec<String>>,
-    notes: Mutex<Vec<String>>,
 }
 
 impl Place {
@@ -174,7 +174,6 @@ impl Snapshot {
             has_run: false,
             warnings: Mutex::new(warnings),
             once: Mutex::default(),
-            notes: Mutex::new(Vec::new()),
         }
     }
 
@@ -210,13 +209,6 @@ impl Snapshot {
         after
     }
 
-    /// Returns a new snapshot of the same state, in which each setting that cannot be used has its default.
-    pub(crate) fn with_usable_settings(&self) -> Self {
-        let mut usable = self.again(&Context::default());
-        usable.config = OnceLock::from(Ok(self.place.usable_settings()));
-        usable
-    }
-
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         locked(&self.warnings).clone()
@@ -225,11 +217,6 @@ impl Snapshot {
     /// Returns those of them that are said at one stop, and not again at the next.
     pub(crate) fn once(&self) -> Vec<String> {
         locked(&self.once).clone()
-    }
-
-    /// Returns the possible problems with everything that has been read so far.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        locked(&self.notes).clone()
     }
 
     fn warn(&self, warning: String) {
@@ -318,7 +305,7 @@ impl World for Snapshot {
                 Value::from(ledger::rulings(&self.place.chart, &self.place.root, &self.dir()))
             }
             Source::Postponed(by) => {
-                Value::from(postponed::read(&self.place.store, by).map(|until| until.text))
+                Value::from(postponed::read(&self.place.store, by).map(in_utc))
             }
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => names_in(&self.place.root, folder)?,

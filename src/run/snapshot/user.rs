@@ -4,13 +4,11 @@ use std::path::Path;
 
 use minijinja::value::Value;
 
-use super::{Snapshot, bound, locked};
+use super::{Snapshot, bound};
 use crate::chart::Chart;
-use crate::diagnostic::suggest::suggest;
 use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
-use crate::expr::prompt;
 use crate::project::settings;
 use crate::store::driver;
 use crate::text::full_stop;
@@ -43,8 +41,7 @@ impl Snapshot {
         config.as_ref().map_err(|why| Fault::File(why.clone()))
     }
 
-    /// Returns the user's own text of a prompt. Names in it that are never filled in are noted, because they may be
-    /// intentional.
+    /// Returns the user's own text of a prompt.
     pub(super) fn prompt(&self, name: &str) -> Result<Value, Fault> {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.place.chart.scope.home).join(&file);
@@ -55,21 +52,6 @@ impl Snapshot {
             return Ok(Value::from(()));
         };
         let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
-        let Some(vars) = self.place.chart.prompts.get(name) else {
-            return Ok(Value::from(text));
-        };
-        let known = || vars.keys().map(String::as_str);
-        let mut notes = locked(&self.notes);
-        for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
-            let hint = suggest(hole, known()).map_or_else(
-                || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
-                |name| format!("did you mean {{{{{name}}}}}?"),
-            );
-            let note = format!("{}: {{{{{hole}}}}} is not filled in; {hint}", shown.display());
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
         Ok(Value::from(text))
     }
 
