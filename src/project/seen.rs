@@ -45,7 +45,7 @@ pub(crate) fn seen(
             subject.insert(name.clone(), content(chart, name, &text));
         }
     }
-    hash.add(rulings(chart, root, dir).join("\n"));
+    hash.add(rulings(root, dir).join("\n"));
     let tree = trees.read();
     is_known &= tree.map(|tree| hash.add(&tree.id)).is_ok();
     Seen { all: is_known.then(|| hash.number()), subject, head: None }

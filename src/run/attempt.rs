@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::chart::Cycle;
 use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome, Step};
 use crate::engine::event::Event;
@@ -108,8 +109,7 @@ impl Due<'_> {
         let given = (again.as_ref()).map(|again| (&again.event, &again.invocation));
         let (event, invocation) = given.unwrap_or((event, invocation));
         let view = Inspector::of_event(&place.chart, &self.snapshot.as_world(), event);
-        let is_of_code =
-            view.running().is_some_and(|cycle| matches!(view.skips(cycle), Ok(Some(_))));
+        let is_of_code = view.running().is_some_and(Cycle::is_of_code);
         let head = is_of_code.then(|| head(&place.root)).flatten();
         let seen = Seen { head, ..seen(invocation) };
         let files = FilesBefore::read(place);

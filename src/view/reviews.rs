@@ -78,9 +78,7 @@ pub(super) fn on_disk(
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.run.seconds),
             cost: ended.and_then(|ended| ended.run.cost),
-            found: ended
-                .map(|ended| ended.run.found.in_words(&place.chart.findings.severities))
-                .unwrap_or_default(),
+            found: ended.map(|ended| ended.run.found.in_words()).unwrap_or_default(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,

@@ -20,7 +20,7 @@ const LAYERS: &[&[&str]] = &[
     &["doctor", "view"],
     &["commands"],
     &["cli"],
-    &["lib", "main", "fuzz"],
+    &["lib", "main", "tests"],
 ];
 
 /// The source as (module path, text): `chart::load` → the contents of `src/chart/load.rs`.
