@@ -23,8 +23,6 @@ mod doctor;
 pub mod engine;
 pub mod expr;
 pub mod files;
-#[cfg(test)]
-mod fuzz;
 mod hash;
 mod hook;
 pub mod host;
@@ -33,11 +31,16 @@ mod page;
 mod preview;
 mod process;
 mod project;
+mod receipt;
 pub mod reviewer;
 mod run;
 mod scenario;
 mod store;
 pub mod text;
+#[cfg(test)]
+mod tests {
+    mod fuzz;
+}
 mod view;
 
 pub use cli::{command, run};

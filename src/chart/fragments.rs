@@ -67,15 +67,13 @@ impl Chart {
             all.add(Role::Condition, exit.chain(guards).chain(&cycle.ready));
             all.assigned(&cycle.entry);
             all.add(Role::Named, cycle.text.values());
-            all.shown([&cycle.streak, &cycle.empty, &cycle.skips]);
+            all.add(Role::Printed, &cycle.gates);
             let subjects = cycle.subject.iter();
             all.add(Role::Condition, subjects.filter_map(|text| single_expression(&text.0)));
         }
-        all.add(Role::Shown, &self.calls);
         for invoke in self.reviewers.values() {
             all.add(Role::Shown, invoke.argv.iter().chain(&invoke.prompt));
-            all.add(Role::Printed, invoke.gates.iter().chain(&invoke.commands));
-            all.add(Role::Condition, &invoke.restricted);
+            all.add(Role::Printed, &invoke.commands);
         }
         for check in self.checks.values().flatten() {
             all.each(check.each.as_ref());

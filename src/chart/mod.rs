@@ -8,6 +8,7 @@ pub mod extend;
 pub mod field;
 pub mod fragments;
 pub mod kind;
+pub mod known;
 pub mod load;
 pub mod merge;
 pub mod model;
@@ -128,7 +129,7 @@ impl Chart {
 
     /// Returns whether anything must succeed before a reviewer starts.
     pub fn has_gates(&self) -> bool {
-        self.reviewers.values().any(|reviewer| reviewer.gates.is_some())
+        self.cycles.values().any(Cycle::is_of_code)
     }
 
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.

@@ -9,6 +9,7 @@ use crate::commands::output::{Output, of_reviewer, refuse_agents};
 use crate::commands::place;
 use crate::page::{self, Page};
 use crate::project::ledger;
+use crate::reviewer::finding::RULINGS;
 use crate::store::once::CALL;
 use crate::text::shown;
 use crate::view::facts::Facts;
@@ -54,10 +55,10 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     }
     let program = format!("{} findings", chart.program());
     refuse_agents("decide", &format!("{program} {ruling}"))?;
-    let Some(word) = chart.findings.rulings.get(ruling) else {
-        let known: Vec<&str> = chart.findings.rulings.keys().map(String::as_str).collect();
+    let Some((_, word)) = RULINGS.into_iter().find(|(own, _)| *own == ruling) else {
+        let known = RULINGS.map(|(own, _)| own).join(" or ");
         let message = format!("`{}` is no decision about a finding", shown(ruling));
-        return Err(CliError::with_help(message, format!("expected {}", known.join(" or "))));
+        return Err(CliError::with_help(message, format!("expected {known}")));
     };
     let id = args.finding.as_deref().unwrap_or_default();
     let reason = args.reason.as_deref().unwrap_or_default();
@@ -77,9 +78,9 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
         true => "in a terminal",
         false => "without a terminal",
     };
-    let said = (word.as_str(), reason, by);
+    let said = (word, reason, by);
     let _lock = place.lock().map_err(CliError::because("the ruling cannot be written"))?;
-    ledger::rule(chart, (&place.root, &place.dir()), place.journal(), entry, said)
+    ledger::rule((&place.root, &place.dir()), place.journal(), entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
     let mut page = Page::default();
     page.say(&format!("{} is {word}: later reviewers will know.", entry.id));

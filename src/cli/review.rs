@@ -98,7 +98,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         return Err(error);
     }
     tell_error(&error);
-    let refused = Reviewed::refused(chart, error.in_words());
+    let refused = Reviewed::refused(error.in_words());
     Ok(in_format(&refused, args.format).with_code(error.code()))
 }
 

@@ -101,7 +101,7 @@ fn cost(chart: &Arc<Chart>, only: Option<&str>, is_json: bool) -> Result<Output,
     });
     let is_meant = |review: &ReviewLine| only.is_none_or(|only| review.run.instance == only);
     let reviews: Vec<ReviewLine> = reviews.filter(is_meant).collect();
-    let totals = Totals::of(chart, &reviews);
+    let totals = Totals::of(&reviews);
     Ok(match is_json {
         true => Output::json(json!(totals)),
         false => Output::of(totals.page()),

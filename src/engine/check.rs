@@ -11,7 +11,8 @@ use super::names::sources::SOURCES;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::choice::Choice;
-use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Limited, Rule};
+use crate::chart::known::KNOWN;
+use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Rule};
 use crate::chart::{Chart, Cycle, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
@@ -104,7 +105,8 @@ impl Checker<'_> {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(at!["let", name], &expr.0, problems);
         }
-        let settings = chart.context.values().filter_map(Field::setting);
+        let known = KNOWN.iter().map(|(name, _)| *name);
+        let settings = chart.context.values().filter_map(Field::setting).chain(known);
         self.uses.borrow_mut().extend(settings.map(|name| format!("config.{name}")));
         self.options(&names);
         self.checks(&names);
@@ -113,14 +115,7 @@ impl Checker<'_> {
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
         }
-        let of_review = ("review", chart.budget.review.as_ref());
-        let limits = Limited::ALL.map(|limited| (limited.key(), chart.budget.of(limited)));
-        for (key, text) in limits.into_iter().chain([of_review]) {
-            if let Some(text) = text {
-                self.value(at!["budget", key], text, &names);
-            }
-        }
-        self.processes(&names);
+        self.processes();
         for (event, rules) in &chart.on {
             for (index, rule) in rules.iter().enumerate() {
                 let path = at!["on", event, index];
@@ -204,11 +199,8 @@ impl Checker<'_> {
         }
     }
 
-    fn processes(&mut self, names: &ChartNames<'_>) {
+    fn processes(&mut self) {
         let chart = self.chart;
-        if let Some(commands) = &chart.calls {
-            self.value(at!["calls"], commands, names);
-        }
         let id = Type::word(chart.reviewers.keys().cloned());
         let it = Type::record([("id", id), ("model", Type::Text)]);
         let names = &ChartNames::with_it(chart, &self.uses, it);
@@ -228,13 +220,8 @@ impl Checker<'_> {
             if let Some(prompt) = &reviewer.prompt {
                 self.say(&below(path, "prompt"), prompt, names);
             }
-            if let Some(restricted) = &reviewer.restricted {
-                self.condition(&below(path, "restricted"), restricted, names);
-            }
-            for (key, list) in [("gates", &reviewer.gates), ("commands", &reviewer.commands)] {
-                if let Some(list) = list {
-                    self.list(&below(path, key), list, names);
-                }
+            if let Some(list) = &reviewer.commands {
+                self.list(&below(path, "commands"), list, names);
             }
             if let Amount::Setting(text) = &reviewer.timeout {
                 self.value(&below(path, "timeout"), text, names);
@@ -245,19 +232,12 @@ impl Checker<'_> {
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         let at = |key: &str| below(at!["cycles", id], key);
         self.condition(&at("exit"), &cycle.exit, names);
-        for (key, text) in [("streak", &cycle.streak), ("empty", &cycle.empty)] {
-            let Some(text) = text else { continue };
-            self.say(&at(key), text, names);
-        }
         if let Some(expr) = &cycle.ready {
             self.condition(&at("ready"), expr, names);
         }
         self.assign(&at("entry"), &cycle.entry, names);
-        if let Some(Amount::Setting(text)) = &cycle.stall {
-            self.value(&at("stall"), text, names);
-        }
-        if let Some(text) = &cycle.skips {
-            self.value(&at("skips"), text, names);
+        if let Some(gates) = &cycle.gates {
+            self.list(&at("gates"), gates, names);
         }
         for (index, item) in cycle.subject.iter().enumerate() {
             if let Some(expr) = single_expression(&item.0) {

@@ -19,7 +19,7 @@ use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
 use crate::chart::model::{Amount, Assign, Rule};
-use crate::chart::{Chart, Cycle, Invoke};
+use crate::chart::{Chart, Cycle, Invoke, known};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal};
 use crate::hash::IndexMap;
@@ -320,7 +320,7 @@ impl Deciding {
         if self.ended.is_none() {
             request = request.and_then(|request| {
                 let argv = self.argv(who, &request.file)?;
-                Ok(Invocation { argv, gates: self.gates(who)?, ..request })
+                Ok(Invocation { argv, gates: self.gates(cycle)?, ..request })
             });
         }
         let ended = match (request, self.ended.take()) {
@@ -366,19 +366,16 @@ impl Deciding {
         })
     }
 
-    /// Returns what must succeed before the run is started.
-    fn gates(&self, who: &str) -> Result<Gates, Fault> {
+    /// Returns what must succeed before the run is started. What has succeeded before the last review is not run again on
+    /// the same files.
+    fn gates(&self, cycle: &Cycle) -> Result<Gates, Fault> {
         let names = &self.names;
-        let (name, Invoke { gates: Some(gates), .. }, _) = self.reviewer(who)? else {
-            return Ok(Gates::default());
-        };
-        let commands = (names.expressions)
-            .items(&gates.0, &names.root())
-            .map_err(Fault::at(format_args!("reviewers.{name}.gates")))?;
-        Ok(Gates {
-            commands: commands.iter().map(ToString::to_string).collect(),
-            log: GATES_LOG.to_owned(),
-        })
+        let mut commands = names.gates(cycle)?;
+        let is_next = || names.field(&names.chart.state).as_str() == Some(&cycle.id);
+        if !commands.is_empty() && is_next() && names.is_unchanged(cycle)? {
+            commands.clear();
+        }
+        Ok(Gates { commands, log: GATES_LOG.to_owned() })
     }
 
     fn timeout(&self, name: &str, timeout: &Amount) -> Result<u64, Fault> {
@@ -445,20 +442,17 @@ impl Deciding {
             Some(list) => names.items(place("commands"), &list.0, &root)?,
             None => Vec::new(),
         };
-        let cost = match &names.chart.budget.review {
-            Some(text) => names.literal("budget.review", &Literal::Text(text.clone()), &root)?,
-            None => Value::from(()),
-        };
-        let severities = &names.chart.findings.severities;
+        let cost = names.told("max_cost", known::MAX_COST_REVIEW)?;
+        let rights = names.told("permissions", known::PERMISSIONS)?;
         Ok(vendor.argv(&Call {
             model,
-            is_restricted: names.holds(place("restricted"), reviewer.restricted.as_ref(), &root)?,
+            is_restricted: rights.as_str().is_none_or(|rights| rights == "restricted"),
             is_sandboxed: names.is_sandboxed(),
             file: names.path(file)?,
             commands: commands.iter().map(ToString::to_string).collect(),
             cost: (!cost.is_none()).then(|| cost.to_string()),
             prompt: prompt.unwrap_or_default(),
-            schema: vendors::schema(severities, reviewer.text),
+            schema: vendors::schema(reviewer.text),
         }))
     }
 

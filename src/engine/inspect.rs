@@ -1,7 +1,6 @@
 //! Facts about one instance that are needed outside decisions: who reviews, how far the running cycle is, what the
 //! checks find.
 
-use std::fmt::Arguments;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -10,8 +9,7 @@ use super::event::Event;
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::{Chart, Cycle};
-use crate::expr::source::{Literal, Text};
+use crate::chart::{Chart, Cycle, known};
 use crate::files::pattern::{Capture, Pattern};
 
 /// A chart and a world that can be queried.
@@ -78,8 +76,8 @@ impl Inspector {
 
     /// Returns how near the running `cycle` is to its end; `None` if the chart does not say.
     pub fn streak(&self, cycle: &Cycle) -> Result<Option<String>, Fault> {
-        let place = format_args!("cycles.{}.streak", cycle.id);
-        let text = cycle.streak.as_ref();
+        let place = format_args!("cycles.{}.text.streak", cycle.id);
+        let text = cycle.text.get("streak");
         text.map(|text| self.names.text(place, text, &self.names.root())).transpose()
     }
 
@@ -89,29 +87,21 @@ impl Inspector {
         self.names.file_name(cycle, pattern, n).ok()
     }
 
-    /// Returns the patterns of the files that the verdicts of the running `cycle` are not about; `None` if they are not about
-    /// the work tree at all.
-    pub fn skips(&self, cycle: &Cycle) -> Result<Option<Vec<String>>, Fault> {
-        let Some(text) = &cycle.skips else {
-            return Ok(None);
-        };
-        self.list(format_args!("cycles.{}.skips", cycle.id), text)
+    /// Returns the patterns of the files that reviews of code are not about.
+    pub fn skipped(&self) -> Result<Vec<String>, Fault> {
+        self.list(known::SKIP)
     }
 
-    /// Returns the items of a list; `None` if its text gives none.
-    fn list(&self, place: Arguments<'_>, text: &Text) -> Result<Option<Vec<String>>, Fault> {
-        let text = Literal::Text(text.clone());
-        let value = self.names.literal(place, &text, &self.names.root())?;
-        let items = value.try_iter().ok().filter(|_| !value.is_none());
-        Ok(items.map(|items| items.map(|item| item.to_string()).collect()))
+    /// Returns the commands that call the user.
+    pub fn calls(&self) -> Result<Vec<String>, Fault> {
+        self.list(known::NOTIFY)
     }
 
-    /// Returns the commands that call the user; `None` if the user is not called.
-    pub fn calls(&self) -> Result<Option<Vec<String>>, Fault> {
-        match &self.names.chart.calls {
-            Some(commands) => self.list(format_args!("calls"), commands),
-            None => Ok(Some(Vec::new())),
-        }
+    /// Returns the items of a setting; none if the chart has no such setting.
+    fn list(&self, setting: &str) -> Result<Vec<String>, Fault> {
+        let value = self.names.setting(setting)?;
+        let items = value.try_iter().into_iter().flatten();
+        Ok(items.map(|item| item.to_string()).collect())
     }
 
     /// Returns the findings of the list of checks called `name`.

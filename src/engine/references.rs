@@ -43,6 +43,7 @@ impl<'c> References<'c> {
             let targets = cycle.advance.iter();
             graph.add("cycle.exit", [&cycle.exit]);
             graph.add("cycle.ready", &cycle.ready);
+            graph.add("cycle.gates", &cycle.gates);
             graph.add("cycle.next", targets.filter_map(|target| target.guard.as_ref()));
             graph.add("cycle.subject", &cycle.subject);
             graph.add("cycle.text", cycle.text.values());

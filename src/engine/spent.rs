@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::fault::Fault;
 use crate::chart::Chart;
-use crate::chart::model::{Limited, setting_in};
+use crate::chart::model::Limited;
 use crate::reviewer::finding::Found;
 
 /// A dollar, in the unit of a run's cost.
@@ -84,8 +84,8 @@ pub fn spent(
 ) -> Result<Value, Fault> {
     let mut limits = Vec::new();
     for limited in Limited::ALL {
-        if let Some(name) = chart.budget.of(limited).and_then(setting_in)
-            && let Some(limit) = setting(name)?.as_f64()
+        if chart.config.contains_key(limited.setting())
+            && let Some(limit) = setting(limited.setting())?.as_f64()
         {
             limits.push((limited, limit));
         }

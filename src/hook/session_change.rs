@@ -6,6 +6,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use super::target::{Target, at_home, distrusting, homes};
+use crate::chart::Cycle;
 use crate::chart::choice::of_changes;
 use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
@@ -247,8 +248,7 @@ pub(super) fn moved(reviewed: &Place) -> Option<String> {
 pub(super) fn leave_to(plan: &Place, change: &Place) {
     let snapshot = plan.snapshot();
     let view = snapshot.view();
-    let reads_code = view.running().and_then(|cycle| view.skips(cycle).ok()?);
-    if reads_code.is_none() || has_reviews(change) {
+    if !view.running().is_some_and(Cycle::is_of_code) || has_reviews(change) {
         return;
     }
     // What was committed before the plan began, its reviewers are not given.

@@ -65,6 +65,9 @@ pub const PASS: &str = "PASS";
 /// The verdicts that a reviewer may give.
 pub const VERDICTS: [&str; 2] = [PASS, "FAIL"];
 
+/// The severities that a finding may have, from the worst to the mildest.
+pub const SEVERITIES: [&str; 3] = ["critical", "major", "minor"];
+
 /// The answer of a reviewer of one's own, and of a vendor who has no form: the last JSON object that is printed.
 pub const OWN: Answer = Answer {
     is_json: false,
@@ -223,11 +226,11 @@ impl Vendor {
 }
 
 /// Returns the JSON Schema of an answer; `has_text`: with the review itself.
-pub fn schema(severities: &[String], has_text: bool) -> String {
+pub fn schema(has_text: bool) -> String {
     let text = if has_text { r#","review":{"type":"string"}"# } else { "" };
     [
         r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","items":{"type":"object","properties":{"severity":{"type":"string","enum":"#,
-        &serde_json::Value::from(severities.to_vec()).to_string(),
+        &serde_json::Value::from(SEVERITIES.to_vec()).to_string(),
         r#"},"file":{"type":"string"},"line":{"type":"integer"},"title":{"type":"string"}},"required":["severity","title"]}},"ran":{"type":"array","items":{"type":"object","properties":{"command":{"type":"string"},"exit":{"type":"integer"}},"required":["command","exit"]}}"#,
         text,
         r#"},"required":["verdict"]}"#,

@@ -13,13 +13,10 @@ use crate::disk;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::reviewer::finding::Finding;
+use crate::reviewer::finding::{ANSWERS, Finding, OPEN, OVER};
 use crate::store::facts::Fact;
 use crate::store::journal::Journal;
 use crate::text::plain_line;
-
-/// The state of a finding of which nobody has said anything.
-pub(crate) const OPEN: &str = "open";
 
 /// The file in the instance's directory that has what the user has ruled.
 pub(crate) const FILE: &str = "rulings";
@@ -68,8 +65,7 @@ pub(crate) fn entries(
     unfinished: Option<(&str, i64)>,
     is_known: bool,
 ) -> Vec<LedgerEntry> {
-    let words = &chart.findings;
-    let rulings = rulings(chart, root, dir);
+    let rulings = rulings(root, dir);
     let mut last: IndexMap<String, PastReview> = IndexMap::default();
     for review in runs {
         // A review that ran again has replaced the file of the one before.
@@ -89,10 +85,8 @@ pub(crate) fn entries(
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
         let is_over = is_known && !is_of_cycle;
-        let silent = match &words.unanswered {
-            Some(word) if is_over => word,
-            _ => OPEN,
-        };
+        // A plan ends once, and what nobody has answered is still to be done. A change can begin again.
+        let silent = if is_over && chart.scope.since.is_some() { OVER } else { OPEN };
         let before = file.and_then(|file| {
             let n = (review.n - 1).to_string();
             last.get(&file.files.replace("{n}", &n))
@@ -100,7 +94,7 @@ pub(crate) fn entries(
         for (id, finding) in review.found.named(&review.file) {
             let ruling = rulings.iter().find(|line| ruled(line, &id, finding).is_some());
             let ruled = ruling.and_then(|line| ruled(line, &id, finding));
-            let said = ruled.or_else(|| said(&answer, &id, &words.answers));
+            let said = ruled.or_else(|| said(&answer, &id));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
             let is_same = |other: &Finding| other.is_same(&finding);
@@ -121,10 +115,7 @@ pub(crate) fn entries(
 }
 
 /// Returns the rulings, one line each.
-pub(crate) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
-    if chart.findings.rulings.is_empty() {
-        return Vec::new();
-    }
+pub(crate) fn rulings(root: &Path, dir: &Path) -> Vec<String> {
     let text = disk::read(root, &dir.join(FILE)).ok().flatten();
     let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -139,14 +130,13 @@ pub(crate) const BY_HAND: &str = "by hand, or on another machine";
 /// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds
 /// the write lock.
 pub(crate) fn rule(
-    chart: &Chart,
     (root, dir): (&Path, &Path),
     journal: &Journal,
     entry: &LedgerEntry,
     (word, why, by): (&str, &str, &str),
 ) -> io::Result<()> {
     let path = dir.join(FILE);
-    let mut lines = rulings(chart, root, dir);
+    let mut lines = rulings(root, dir);
     lines.retain(|line| ruled(line, &entry.id, &entry.finding).is_none());
     let place = entry.finding.place();
     let place = place.map(|place| format!(", {place}")).unwrap_or_default();
@@ -188,9 +178,9 @@ pub(crate) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, 
     (is_it && is_whole).then(|| (word.to_owned(), why))
 }
 
-/// Returns what an answer says of a finding, and why: the last line that begins with its id and one of the `words`,
+/// Returns what an answer says of a finding, and why: the last line that begins with its id and one of [`ANSWERS`],
 /// in a list or not, in bold or not, with the finding's severity in parentheses or not.
-fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<String>)> {
+fn said(answer: &str, id: &str) -> Option<(String, Option<String>)> {
     let is_mark = |char: char| !char.is_alphanumeric();
     answer.lines().rev().find_map(|line| {
         let line = plain_line(line, LENGTH);
@@ -203,11 +193,11 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
         let aside = aside.strip_prefix('(').and_then(|rest| rest.split_once(')'));
         let rest = aside.map_or(rest, |(_, rest)| rest);
         let rest = rest.trim_start_matches(is_mark);
-        let word = words.iter().find(|word| {
+        let word = ANSWERS.iter().find(|word| {
             let start = rest.get(..word.len());
             start.is_some_and(|start| start.eq_ignore_ascii_case(word))
         })?;
-        Some((word.clone(), reason(&rest[word.len()..])))
+        Some(((*word).to_owned(), reason(&rest[word.len()..])))
     })
 }
 
@@ -270,7 +260,6 @@ mod tests {
 
     #[test]
     fn answers_of_all_shapes() {
-        let words = ["fixed", "declined", "deferred"].map(str::to_owned);
         let cases = [
             ("a-1.2: fixed", Some(("fixed", None))),
             ("- **a-1.2**: Declined: not ours.", Some(("declined", Some("not ours")))),
@@ -303,7 +292,7 @@ mod tests {
         for (text, expected) in cases {
             let expected = expected
                 .map(|(word, why): (&str, Option<&str>)| (word.to_owned(), why.map(str::to_owned)));
-            assert_eq!(said(text, "a-1.2", &words), expected, "{text}");
+            assert_eq!(said(text, "a-1.2"), expected, "{text}");
         }
     }
 }

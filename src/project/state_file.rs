@@ -162,18 +162,13 @@ pub(crate) fn parse_config(
         return Err(not_an_object(&json));
     };
     let mut config = Map::new();
-    let (mut wrong, mut passed_over) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
     for (name, field) in &chart.config {
         let Some(value) = raw.get(name).map(whole) else {
             continue;
         };
         if let Err(wanted) = field.accepts(&chart.phases, &value) {
-            let misfit = misfit(name, &value, &wanted) + &slip(chart, field, &value);
-            if field.lenient {
-                passed_over.push(format!("{misfit}; the default counts"));
-                continue;
-            }
-            wrong.push(misfit);
+            wrong.push(misfit(name, &value, &wanted) + &slip(chart, field, &value));
         }
         config.insert(name.clone(), value);
     }
@@ -184,7 +179,7 @@ pub(crate) fn parse_config(
         let hint = hint.unwrap_or_else(|| format!("`{} config` lists them", chart.program()));
         format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
-    let warnings: Vec<String> = passed_over.into_iter().chain(warnings).collect();
+    let warnings: Vec<String> = warnings.collect();
     match wrong.is_empty() {
         true => Ok((config, warnings)),
         false => Err([wrong, warnings].concat().join("; ")),

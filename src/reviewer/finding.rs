@@ -5,7 +5,32 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::host::vendors::SEVERITIES;
 use crate::text::{cut_bytes, plain_line};
+
+/// What the answer to a review can say of a finding: that it is gone, that it stays, and that it is left for later.
+pub const ANSWERS: [&str; 3] = ["fixed", DECLINED, PUT_OFF];
+
+/// What a finding is that an answer leaves as it is.
+pub const DECLINED: &str = "declined";
+
+/// What a finding is that an answer leaves for later.
+pub const PUT_OFF: &str = "deferred";
+
+/// What the user can rule about a finding: the word for `taskie findings`, and what the finding is then.
+pub const RULINGS: [(&str, &str); 2] = [("accept", "accepted"), ("reject", "rejected")];
+
+/// What a finding is of which nobody has said anything, until the change that it is about is over.
+pub const OPEN: &str = "open";
+
+/// What it is then.
+pub const OVER: &str = "over";
+
+/// Returns what a finding can be, first what is still to be done.
+pub fn states() -> impl Iterator<Item = &'static str> {
+    let ruled = RULINGS.into_iter().map(|(_, state)| state);
+    std::iter::once(OPEN).chain(ANSWERS).chain([OVER]).chain(ruled)
+}
 
 /// The most findings of one review that are kept, and the most commands.
 const MOST: usize = 100;
@@ -77,7 +102,7 @@ fn is_zero(count: &usize) -> bool {
 impl Found {
     /// Reads the findings that a reviewer has written: a list of records with `severity` and `title`, and often `file`
     /// and `line`.
-    pub fn read(json: &str, severities: &[String]) -> Self {
+    pub fn read(json: &str) -> Self {
         let (is_listed, items) = match serde_json::from_str(json) {
             Ok(Json::Array(items)) => (true, items),
             Ok(Json::Null) => (false, Vec::new()),
@@ -86,17 +111,15 @@ impl Found {
         };
         let all = items.len();
         let findings = items.into_iter().take(MOST);
-        let findings: Vec<Finding> =
-            findings.filter_map(|item| Finding::read(&item, severities)).collect();
+        let findings: Vec<Finding> = findings.filter_map(|item| Finding::read(&item)).collect();
         Self { is_listed, unreadable: all - findings.len(), findings, ..Self::default() }
     }
 
-    /// Returns the worst severity of its findings; `severities` has the worst first. A finding that cannot be read may be
-    /// that bad.
-    pub fn worst<'s>(&self, severities: &'s [String]) -> Option<&'s str> {
+    /// Returns the worst severity of its findings. A finding that cannot be read may be as bad as any.
+    pub fn worst(&self) -> Option<&'static str> {
         match self.unreadable {
-            0 => self.counts(severities).next().map(|(severity, _)| severity),
-            _ => severities.first().map(String::as_str),
+            0 => self.counts().next().map(|(severity, _)| severity),
+            _ => SEVERITIES.first().copied(),
         }
     }
 
@@ -117,20 +140,20 @@ impl Found {
     }
 
     /// Returns how many findings of each severity there are: `2 major, 1 minor`; empty if there is none.
-    pub fn in_words(&self, severities: &[String]) -> String {
+    pub fn in_words(&self) -> String {
         let unreadable = Some(("unreadable", self.unreadable)).filter(|(_, count)| *count > 0);
-        let counts = self.counts(severities).chain(unreadable);
+        let counts = self.counts().chain(unreadable);
         let counts: Vec<String> = counts.map(|(of, count)| format!("{count} {of}")).collect();
         counts.join(", ")
     }
 
     /// Returns the severities of its findings, each with their number.
-    pub fn counts<'s>(&self, severities: &'s [String]) -> impl Iterator<Item = (&'s str, usize)> {
-        let count = |severity: &'s String| {
-            let of_it = |finding: &&Finding| finding.severity == *severity;
-            (severity.as_str(), self.findings.iter().filter(of_it).count())
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let count = |severity: &'static str| {
+            let of_it = |finding: &&Finding| finding.severity == severity;
+            (severity, self.findings.iter().filter(of_it).count())
         };
-        severities.iter().map(count).filter(|(_, count)| *count > 0)
+        SEVERITIES.into_iter().map(count).filter(|(_, count)| *count > 0)
     }
 
     /// Returns the findings with their ids; `file` is the review's file.
@@ -152,7 +175,7 @@ impl Finding {
             && words == self::words(&other.title)
     }
 
-    fn read(item: &Json, severities: &[String]) -> Option<Self> {
+    fn read(item: &Json) -> Option<Self> {
         let text = |key: &str| {
             let text = plain_line(item.get(key)?.as_str()?, LENGTH);
             let text = cut_bytes(text, BYTES);
@@ -161,7 +184,7 @@ impl Finding {
         let severity = text("severity")?.to_lowercase();
         Some(Self {
             title: text("title")?,
-            severity: severities.contains(&severity).then_some(severity)?,
+            severity: SEVERITIES.contains(&severity.as_str()).then_some(severity)?,
             file: text("file"),
             // Lines begin with 1.
             line: (item.get("line").and_then(Json::as_u64)).filter(|line| *line > 0),
@@ -237,10 +260,9 @@ mod tests {
 
     #[test]
     fn findings_of_all_shapes() {
-        let severities = ["critical", "major", "minor"].map(str::to_owned);
         let found = |json| {
-            let found = Found::read(json, &severities);
-            let worst = found.worst(&severities).unwrap_or("none").to_owned();
+            let found = Found::read(json);
+            let worst = found.worst().unwrap_or("none").to_owned();
             let named: Vec<String> = found
                 .named("plan-review-2.md")
                 .map(|(id, finding)| {
@@ -248,7 +270,7 @@ mod tests {
                     format!("{id} {place} {}", finding.title)
                 })
                 .collect();
-            (worst, found.in_words(&severities), named.join(" | "))
+            (worst, found.in_words(), named.join(" | "))
         };
         let cases = [
             ("[]", "none", "", ""),

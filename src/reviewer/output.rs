@@ -63,14 +63,13 @@ pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     (0.0..MOST).contains(&cost).then(|| cost.round() as u64)
 }
 
-/// Returns what a process says that it found and did; `severities` are those that the chart knows.
-pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
+/// Returns what a process says that it found and did.
+pub(crate) fn found(invoke: &Invoke, stdout: &[u8]) -> Found {
     let json = answer(invoke, stdout).unwrap_or_default();
     let at = invoke.answer();
     let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| find(json, pointer));
     let ran = first(at.ran).map(|list| Ran::read(&list)).unwrap_or_default();
-    let list = first(at.findings).filter(|_| !severities.is_empty());
-    let found = list.map(|list| Found::read(&list, severities));
+    let found = first(at.findings).map(|list| Found::read(&list));
     Found { ran, ..found.unwrap_or_default() }
 }
 
@@ -217,9 +216,7 @@ mod tests {
             argv: Vec::new(),
             vendor: vendors::named("claude"),
             prompt: None,
-            restricted: None,
             commands: None,
-            gates: None,
             timeout: crate::chart::model::Amount::Fixed(1),
         }
     }

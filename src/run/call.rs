@@ -67,7 +67,7 @@ impl UserCall {
     }
 
     fn new(place: &Place, reason: &str, next: &str) -> Option<Self> {
-        let commands = place.snapshot().view().calls().ok()??;
+        let commands = place.snapshot().view().calls().ok()?;
         let name = &place.instance.name;
         let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
         let line = |text: &str| plain_line(text, LENGTH);

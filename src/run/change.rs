@@ -232,10 +232,7 @@ pub(crate) fn sweep(place: &Place) {
 /// Returns the patterns of files that do not count. Settings that cannot be read are reported when a rule looks at one.
 fn skipped(place: &Place) -> Vec<String> {
     let snapshot = place.snapshot();
-    let view = snapshot.view();
-    let mut cycles = place.chart.cycles.values();
-    let skips = cycles.find_map(|cycle| view.skips(cycle).ok()?);
-    skips.unwrap_or_default()
+    snapshot.view().skipped().unwrap_or_default()
 }
 
 /// Returns the value of a setting; `None` if there is no such setting. The error says why it cannot be read.
@@ -267,7 +264,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
 
 /// Returns a number for what a review goes by beside the change: the settings, and what the user has ruled.
 fn rules(place: &Place) -> String {
-    let rulings = ledger::rulings(&place.chart, &place.root, &place.dir());
+    let rulings = ledger::rulings(&place.root, &place.dir());
     let snapshot = place.snapshot();
     hash::of(json!([snapshot.config().ok(), rulings]).to_string().as_bytes())
 }

@@ -167,10 +167,9 @@ impl Reviewer<'_> {
     fn succeeded(&self, verdict: Option<String>, stdout: &[u8]) -> Outcome {
         // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
         let _ = fs::remove_file(&self.log);
-        let severities = &self.place.chart.findings.severities;
         // Without a verdict, what it found does not count either.
         let found = match verdict {
-            Some(_) => output::found(self.invoke, severities, stdout),
+            Some(_) => output::found(self.invoke, stdout),
             None => Found::default(),
         };
         Outcome::Ran { verdict, found }

@@ -79,7 +79,6 @@ pub(crate) struct CycleFacts {
 impl CycleFacts {
     /// Gathers the facts about the running `cycle`; `by` is who does its next review.
     fn of(
-        chart: &Chart,
         view: &Inspector,
         cycle: &Cycle,
         by: Option<String>,
@@ -97,7 +96,7 @@ impl CycleFacts {
             of_cycle(journal.iter().map(|review| &review.run), &cycle.id, files, standing.count);
         Self {
             id: cycle.id.clone(),
-            figures: Figures::of(chart, runs.into_iter()),
+            figures: Figures::of(runs.into_iter()),
             standing,
             // A setting that cannot be read is reported where it is used.
             streak: view.streak(cycle).ok().flatten().unwrap_or_else(fields),
@@ -140,8 +139,7 @@ impl Facts {
         let coming = Inspector::new(chart, &coming.as_world());
         let by = known(coming.next_reviewer(), &mut unread).map(|(_, by)| by);
         let by = by.filter(|by| !by.is_empty());
-        let cycle =
-            running_cycle.map(|cycle| CycleFacts::of(chart, &view, cycle, by.clone(), &journal));
+        let cycle = running_cycle.map(|cycle| CycleFacts::of(&view, cycle, by.clone(), &journal));
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let stop = match (&running, is_anothers) {
             (Some(_), _) => Stop::allowed("a review is already running"),
@@ -168,7 +166,7 @@ impl Facts {
             cycle,
             reviews: on_disk,
             progress: progress(chart, &snapshot.as_world()),
-            totals: Totals::of(chart, &journal),
+            totals: Totals::of(&journal),
             running,
             last_line,
             driver,

@@ -5,10 +5,9 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use crate::chart::Chart;
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::vendors::{PASS, VERDICTS};
+use crate::host::vendors::{PASS, SEVERITIES, VERDICTS};
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, usd};
 use crate::store::journal::ReviewLine;
 use crate::text::shown;
@@ -22,12 +21,12 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn of(chart: &Chart, reviews: &[ReviewLine]) -> Self {
+    pub(crate) fn of(reviews: &[ReviewLine]) -> Self {
         let by = |review: &ReviewLine| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
         Self {
-            all: Figures::of(chart, reviews.iter().map(|review| &review.run)),
-            cycles: groups(chart, reviews, |review| review.run.cycle.clone()),
-            reviewers: groups(chart, reviews, by),
+            all: Figures::of(reviews.iter().map(|review| &review.run)),
+            cycles: groups(reviews, |review| review.run.cycle.clone()),
+            reviewers: groups(reviews, by),
         }
     }
 
@@ -65,18 +64,17 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    pub(crate) fn of<'r>(chart: &Chart, runs: impl Iterator<Item = &'r PastReview>) -> Self {
+    pub(crate) fn of<'r>(runs: impl Iterator<Item = &'r PastReview>) -> Self {
         let mut figures = Self::default();
         for run in runs.filter(|run| counts(run)) {
-            figures.add(chart, run);
+            figures.add(run);
         }
-        let severities = &chart.findings.severities;
-        let rank = |name: &String| severities.iter().position(|severity| severity == name);
+        let rank = |name: &String| SEVERITIES.iter().position(|severity| severity == name);
         figures.findings.sort_by_cached_key(|name, _| rank(name));
         figures
     }
 
-    fn add(&mut self, chart: &Chart, run: &PastReview) {
+    fn add(&mut self, run: &PastReview) {
         self.reviews += 1;
         self.failed += usize::from(run.error.is_some());
         if let Some(verdict) = &run.verdict {
@@ -84,7 +82,7 @@ impl Figures {
             let is_clean = verdict == PASS && run.found.findings.is_empty();
             self.found += usize::from(!is_clean);
         }
-        for (severity, count) in run.found.counts(&chart.findings.severities) {
+        for (severity, count) in run.found.counts() {
             *self.findings.entry(severity.to_owned()).or_default() += count;
         }
         self.seconds = self.seconds.saturating_add(run.seconds);
@@ -162,14 +160,13 @@ fn counts(run: &PastReview) -> bool {
 
 /// Returns the totals for each group of reviews, in the order of their first review.
 fn groups(
-    chart: &Chart,
     reviews: &[ReviewLine],
     key: impl Fn(&ReviewLine) -> String,
 ) -> IndexMap<String, Figures> {
     let mut groups: IndexMap<String, Figures> = IndexMap::default();
     for review in reviews.iter().filter(|review| counts(&review.run)) {
         let group = groups.entry(key(review)).or_default();
-        group.add(chart, &review.run);
+        group.add(&review.run);
     }
     groups
 }

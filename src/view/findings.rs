@@ -4,18 +4,13 @@ use serde_json::{Value as Json, json};
 
 use crate::page::{FAINT, Page};
 use crate::project::ledger::{self, LedgerEntry};
+use crate::reviewer::finding::{self, ANSWERS};
 use crate::run::place::Place;
 use crate::text::shown;
 
 /// Returns the findings, the open ones first.
 pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
-    let words = &place.chart.findings;
-    let states: Vec<&str> = std::iter::once(ledger::OPEN)
-        .chain(words.answers.iter().map(String::as_str))
-        .chain(words.unanswered.as_deref())
-        .chain(words.rulings.values().map(String::as_str))
-        .collect();
-    let order = |entry: &LedgerEntry| states.iter().position(|state| *state == entry.state);
+    let order = |entry: &LedgerEntry| finding::states().position(|state| state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
     let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
     if entries.is_empty() {
@@ -24,7 +19,7 @@ pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
     for group in entries.chunk_by(|a, b| a.state == b.state) {
         let Some(first) = group.first() else { continue };
         // What an answer says, no reviewer has confirmed.
-        let is_claim = words.answers.contains(&first.state);
+        let is_claim = ANSWERS.contains(&first.state.as_str());
         let head = if is_claim { "answered: " } else { "" };
         page.text(FAINT, &format!("{head}{}", shown(&first.state)));
         for entry in group {

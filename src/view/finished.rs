@@ -11,7 +11,8 @@ use crate::engine::inspect;
 use crate::engine::world::{Source, World};
 use crate::hash::IndexMap;
 use crate::page::counted;
-use crate::project::ledger::{LedgerEntry, OPEN};
+use crate::project::ledger::LedgerEntry;
+use crate::reviewer::finding::{OPEN, PUT_OFF};
 use crate::run::place::Place;
 use crate::store::journal::Line;
 use crate::text::shown;
@@ -23,15 +24,15 @@ pub(crate) fn finished(place: &Place) -> String {
     let phase = context::text(snapshot.context(), Some(&chart.state)).unwrap_or_default();
     let done = in_words(&progress(chart, &snapshot.as_world())).into_iter();
     let past = place.journal().reviews();
-    let figures = Figures::of(chart, past.iter().map(|review| &review.run));
+    let figures = Figures::of(past.iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no review on record".to_owned(),
         _ => format!("{} (cost: {})", figures.counted(), figures.price()),
     };
     let entries = snapshot.ledger();
-    let left = [(Some(OPEN), OPEN), (chart.findings.put_off(), "left for later")];
+    let left = [(OPEN, OPEN), (PUT_OFF, "left for later")];
     let left = left.into_iter().filter_map(|(state, words)| {
-        let is_so = |entry: &&LedgerEntry| Some(&*entry.state) == state;
+        let is_so = |entry: &&LedgerEntry| entry.state == state;
         let count = entries.iter().filter(is_so).count();
         (count > 0).then(|| format!("{} {words}", counted(count, "finding")))
     });

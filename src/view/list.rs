@@ -22,7 +22,7 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let field = |name| context::text(snapshot.context(), name).filter(|_| is_sound);
     let (phase, next) = (field(Some(&chart.state)), field(chart.next.as_ref()));
     let progress = progress(chart, &snapshot.as_world());
-    let figures = Figures::of(chart, place.journal().reviews().iter().map(|review| &review.run));
+    let figures = Figures::of(place.journal().reviews().iter().map(|review| &review.run));
     let name = &place.instance.name;
     let json = json!({
         chart.scope.noun.as_str(): name, "phase": phase, "due": next, "waits_for": turn.waits,

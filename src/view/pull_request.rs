@@ -5,7 +5,8 @@ use anstream::adapter::strip_str;
 use super::facts::Facts;
 use super::reviews::ReviewFacts;
 use super::screen::title;
-use crate::project::ledger::{LedgerEntry, OPEN};
+use crate::project::ledger::LedgerEntry;
+use crate::reviewer::finding::{DECLINED, OPEN, PUT_OFF, RULINGS};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
 
@@ -35,8 +36,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         format!("- {}: {}", shown(&title(facts, first)), verdicts.join(", "))
     });
     section(&mut parts, "Reviews", reviews.collect());
-    let rulings = chart.findings.rulings.values();
-    let is_ruling = |state: &String| rulings.clone().any(|word| word == state);
+    let is_ruling = |state: &String| RULINGS.iter().any(|(_, word)| word == state);
     let why = |entry: &LedgerEntry| {
         let why = entry.why.as_ref();
         why.map_or_else(String::new, |why| format!(": {}", literal(why)))
@@ -46,9 +46,8 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         let (finding, state) = (literal(&entry.to_string()), &entry.state);
         format!("- {finding}: {state}{}", why(entry))
     };
-    let is_put_off = |state: &String| chart.findings.put_off() == Some(state);
-    let others = chart.findings.answers.iter().skip(1);
-    let is_left = |state: &String| !is_put_off(state) && others.clone().any(|word| word == state);
+    let is_put_off = |state: &String| state == PUT_OFF;
+    let is_left = |state: &String| state == DECLINED;
     let list = |is_meant: &dyn Fn(&String) -> bool, show: &dyn Fn(&LedgerEntry) -> String| {
         let meant = ledger.iter().filter(|entry| is_meant(&entry.state));
         meant.map(show).collect()

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::chart::Chart;
 use crate::diagnostic::code_host;
 use crate::engine::decision::{Answer, Ended, Outcome};
-use crate::host::vendors::PASS;
+use crate::host::vendors::{PASS, SEVERITIES};
 use crate::page::{self, Page, counted, paint, paint_words, span};
 use crate::project::change::{Change, Changed};
 use crate::reviewer::finding::Finding;
@@ -42,7 +41,6 @@ fn file_of(finding: &Finding) -> Option<&str> {
 
 /// The result of a review.
 pub(crate) struct Reviewed<'p> {
-    chart: &'p Chart,
     /// What was reviewed; `None` if no review has begun.
     change: Option<&'p Change>,
     ended: Option<&'p Ended>,
@@ -58,9 +56,9 @@ pub(crate) struct Reviewed<'p> {
 
 impl<'p> Reviewed<'p> {
     /// Returns why no review has begun.
-    pub(crate) fn refused(chart: &'p Chart, why: String) -> Self {
+    pub(crate) fn refused(why: String) -> Self {
         let (change, ended, file) = (None, None, None);
-        Self { chart, change, ended, findings: Vec::new(), file, messages: vec![why], code: 3 }
+        Self { change, ended, findings: Vec::new(), file, messages: vec![why], code: 3 }
     }
 
     /// Returns the result of the review of `change` at `place`; `is_outdated` if something else is there by now.
@@ -72,7 +70,6 @@ impl<'p> Reviewed<'p> {
     ) -> Self {
         let decision = &performed.decision;
         let ended = decision.ended.as_ref();
-        let severities = &place.chart.findings.severities;
         // A rule has found nothing to do, and nothing that the user has to decide.
         let is_settled = !decision.fired.is_empty() && decision.call().is_none();
         // An earlier process was killed before it has printed this.
@@ -93,7 +90,7 @@ impl<'p> Reviewed<'p> {
             .flat_map(|(found, file)| found.named(file))
             .map(|(id, finding)| (id, finding.clone()))
             .collect();
-        let rank = |finding: &Finding| severities.iter().position(|one| *one == finding.severity);
+        let rank = |finding: &Finding| SEVERITIES.iter().position(|one| *one == finding.severity);
         findings.sort_by_key(|(_, finding)| rank(finding));
         // One that does not count says nothing about the change, and only the chart says that it is clean.
         let is_clean = decision.advances();
@@ -134,7 +131,6 @@ impl<'p> Reviewed<'p> {
             );
         }
         Self {
-            chart: &place.chart,
             change: Some(change),
             findings,
             file: file.map(|file| place.instance.dir.join(file)),
@@ -149,9 +145,9 @@ impl<'p> Reviewed<'p> {
         let mut page = Page::new(page::width(), 2);
         for (id, finding) in &self.findings {
             let place = finding.place().unwrap_or_default();
-            let style = match self.chart.findings.severities.first() {
-                Some(worst) if *worst == finding.severity => page::BAD,
-                _ => page::ALERT,
+            let style = match finding.severity == SEVERITIES[0] {
+                true => page::BAD,
+                false => page::ALERT,
             };
             let head = [
                 paint_words(style, &shown(&finding.severity)),
@@ -228,7 +224,7 @@ impl<'p> Reviewed<'p> {
     pub(crate) fn annotations(&self) -> Page {
         let mut page = Page::default();
         for (id, finding) in &self.findings {
-            page.say(&annotation(level(self.chart, finding), id, finding));
+            page.say(&annotation(level(finding), id, finding));
         }
         // Where there are findings, the messages are only about them.
         let is_news = self.code == 0 || self.code == 1 && !self.findings.is_empty();
@@ -260,14 +256,14 @@ impl<'p> Reviewed<'p> {
             }
             json!({
                 "ruleId": finding.severity,
-                "level": level(self.chart, finding),
+                "level": level(finding),
                 "message": { "text": title },
                 "partialFingerprints": { "id": id },
                 "locations": [{ "physicalLocation": place }],
             })
         });
         let results: Vec<Json> = results.collect();
-        let rules = self.chart.findings.severities.iter().map(|id| json!({ "id": id }));
+        let rules = SEVERITIES.iter().map(|id| json!({ "id": id }));
         let rules: Vec<Json> = rules.collect();
         let mut log = code_host::sarif(&Json::from(rules), &Json::from(results));
         let level = if is_done { "note" } else { "error" };
@@ -282,8 +278,8 @@ impl<'p> Reviewed<'p> {
 }
 
 /// Returns how bad a finding is for other programs: only the mildest is a mere warning.
-fn level(chart: &Chart, finding: &Finding) -> &'static str {
-    match chart.findings.severities.last() {
+fn level(finding: &Finding) -> &'static str {
+    match SEVERITIES.last() {
         Some(mildest) if *mildest == finding.severity => "warning",
         _ => "error",
     }

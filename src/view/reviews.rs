@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::disk;
 use crate::engine::inspect;
 use crate::engine::spent::failed;
+use crate::hash;
 use crate::host::vendors::PASS;
 use crate::page;
 use crate::project::seen;
@@ -66,21 +68,20 @@ pub(super) fn on_disk(
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
-        let meta = std::fs::metadata(dir.join(&file.name));
+        let text = disk::read_regular(&dir.join(&file.name)).ok().flatten();
+        let sha256 = text.map(|text| hash::of(&text));
         // The last run that wrote a file of this name, unless the file has changed since.
         let ended = journal
             .iter()
             .rfind(|ended| ended.run.file == file.name && ended.run.error.is_none())
-            .filter(|ended| meta.is_ok_and(|meta| meta.len() == ended.bytes));
+            .filter(|ended| ended.sha256 == sha256);
         let verdict = ended.and_then(|ended| ended.run.verdict.clone());
         let review = ReviewFacts {
             verdict,
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.run.seconds),
             cost: ended.and_then(|ended| ended.run.cost),
-            found: ended
-                .map(|ended| ended.run.found.in_words(&place.chart.findings.severities))
-                .unwrap_or_default(),
+            found: ended.map(|ended| ended.run.found.in_words()).unwrap_or_default(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,

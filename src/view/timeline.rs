@@ -127,7 +127,7 @@ fn review(chart: &Chart, review: &ReviewLine) -> String {
         (None, verdict) => {
             let verdict = shown(verdict.as_deref().unwrap_or("no verdict"));
             let style = if run.verdict.as_deref() == Some(PASS) { GOOD } else { BAD };
-            (paint_words(style, &verdict), run.found.in_words(&chart.findings.severities))
+            (paint_words(style, &verdict), run.found.in_words())
         }
     };
     let more = if more.is_empty() { more } else { format!(": {}", shown(&more)) };

@@ -14,13 +14,14 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["store"],
     &["project"],
+    &["receipt"],
     &["run", "check"],
     &["scenario"],
     &["preview", "diagram", "hook", "demo"],
     &["doctor", "view"],
     &["commands"],
     &["cli"],
-    &["lib", "main", "fuzz"],
+    &["lib", "main", "tests"],
 ];
 
 /// The source as (module path, text): `chart::load` → the contents of `src/chart/load.rs`.

@@ -2,6 +2,7 @@
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
+use crate::chart::known::KNOWN;
 use crate::chart::model::{
     Assign, Cycle, Direction, Field, FieldType, Looser, Source, WordTable, Words,
 };
@@ -126,6 +127,13 @@ impl Resolver<'_> {
                 let path = at![table, name, "one_of"];
                 let message = "only a string can have a `one_of`";
                 self.flaw(Code::WrongType, path, message, "remove it");
+            }
+            let wanted = KNOWN.iter().find(|(known, _)| table == "config" && known == name);
+            if wanted.is_some_and(|(_, kinds)| !kinds.contains(&field.kind)) {
+                let message =
+                    format!("the program reads the setting `{name}`, and it has another type");
+                let help = "rename it, or give it the type that it has in the parts that come with the program";
+                self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
             self.looser(at![table, name, "looser"], field, phases);
             let needs_trust =

@@ -36,10 +36,6 @@ pub struct FieldSource {
     /// so is 0), `fewer` or `more` for a list, or the values that do. A project's setting that is looser than the user's own
     /// needs trust, and what becomes looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
-    /// For a setting on which no decision depends: a wrong value is reported, and the default counts. A wrong value of another
-    /// one makes all settings unusable.
-    #[serde(default)]
-    pub lenient: bool,
 }
 
 /// One field of `state.json`, or one setting of `config.json`.
@@ -71,8 +67,6 @@ pub struct Field {
     pub looser: Option<Looser>,
     /// What is looser than the default needs trust, too.
     pub bound: bool,
-    /// A wrong value is reported, and the default counts.
-    pub lenient: bool,
     /// It is the path of a file in the project.
     pub file: bool,
     /// Its items are commands.
@@ -109,7 +103,6 @@ impl From<FieldSource> for Field {
             per_project: per_project.collect(),
             looser: source.looser,
             bound,
-            lenient: source.lenient,
             ..own
         }
     }

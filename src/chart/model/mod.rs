@@ -16,13 +16,13 @@ use serde::de::IgnoredAny;
 
 pub use self::field::{Amount, Arg, Direction, Field, Looser, WordTable, Words, setting_in};
 pub use self::phase::{Phase, PhaseType};
-pub use self::review::{Advance, Budget, Cycle, Findings, Invoke, Limited, know_vendors};
+pub use self::review::{Advance, Cycle, Invoke, Limited, know_vendors};
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
 pub(crate) use self::value::PATTERN;
 pub use self::value::{Assign, FilePattern, LineText};
 pub use super::kind::FieldType;
 use super::part::Part;
-use crate::expr::source::{Expr, Text};
+use crate::expr::source::Expr;
 use crate::hash::IndexMap;
 
 /// A chart file.
@@ -55,7 +55,10 @@ pub struct Source {
     pub scope: Scope,
     /// The typed fields of `state.json`.
     pub context: Part<IndexMap<String, Field>>,
-    /// The typed settings of `config.json` in the home, written by the user: `config.NAME`.
+    /// The typed settings of `config.json` in the home, written by the user: `config.NAME`. The program itself reads some, where
+    /// a chart has them: `max_cost_usd` (of an instance), `max_cost_usd_cycle`, `max_cost_usd_review`, `max_failures` (in a
+    /// row; `taskie next --retry` starts to count again), `stall` (reviews in a row that change nothing), `skip` (files that
+    /// reviews of code are not about), `permissions` (`restricted`) and `notify` (commands that call the user).
     #[serde(default)]
     pub config: Part<IndexMap<String, Field>>,
     /// The options of commands and phases.
@@ -83,15 +86,6 @@ pub struct Source {
     /// Review cycles.
     #[serde(default)]
     pub cycles: Part<IndexMap<String, Cycle>>,
-    /// What reviews find, as data: `review.findings`.
-    #[serde(default)]
-    pub findings: Part<Findings>,
-    /// What reviews may cost, and how often they may fail: `spent.over`.
-    #[serde(default)]
-    pub budget: Part<Budget>,
-    /// The command lines that call the user when a rule with `call` has ended a turn, a list: each is split into words as a
-    /// shell does, and started without a shell, with the reason in its environment. None: the user is not called at all.
-    pub calls: Option<Text>,
     /// What all reviewers share. Keys that are required in one can be here.
     #[serde(default)]
     #[schemars(with = "Invoke")]

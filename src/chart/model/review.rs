@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::field::Amount;
 use super::value::{Assign, FilePattern};
+use crate::chart::known;
 use crate::expr::source::{Expr, Text};
 use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
@@ -27,8 +28,6 @@ pub struct Cycle {
     pub limit: String,
     /// Whether the cycle ends, evaluated after each review.
     pub exit: Expr,
-    /// How near the cycle is to its end, in words for `taskie status`: `1 of 2 clean in a row`.
-    pub streak: Option<Text>,
     /// What starting the cycle over assigns.
     #[serde(default)]
     pub entry: Assign,
@@ -47,22 +46,19 @@ pub struct Cycle {
     /// A file that does not exist and an empty list make the review fail before it starts.
     #[serde(default)]
     pub subject: Vec<Text>,
-    /// Why a review cannot start if a list of `subject` is empty: what is missing, and what to do.
-    pub empty: Option<Text>,
     /// Whether there is something to review: `cycle.ready`.
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
-    /// How many reviews in a row may find something in exactly the same work, or (of at least two) exactly the same in
-    /// any work, before `cycle.stalled` is true: a number, or `{{ config.NAME }}`. Without it, and if it is 0, it is never
-    /// true.
-    pub stall: Option<Amount>,
-    /// The files of the work tree that its verdicts are not about, as patterns of git: `{{ config.NAME }}`, a list, or none.
-    /// Without it, and if it is none, its verdicts are about `subject` only.
-    pub skips: Option<Text>,
+    /// Its reviews are about code: about all files of the work tree but those of the setting `skip`. It is the list of
+    /// command lines that must succeed before a review starts, in order. Each is split into words as a shell does, and run
+    /// without a shell in the project's root, but not again on the same files. If one fails, the rules are tried again with
+    /// `gate.failed`. Without it, its reviews are about `subject` only.
+    pub gates: Option<Expr>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
-    /// Texts for templates: `cycle.text.NAME`.
+    /// Texts for templates: `cycle.text.NAME`. The program shows two of them: `empty` says what is missing where a list of
+    /// `subject` is empty, and `streak` how near the cycle is to its end.
     #[serde(default)]
     pub text: IndexMap<String, Text>,
     /// What comes after the cycle: the first target whose guard is true.
@@ -70,6 +66,11 @@ pub struct Cycle {
 }
 
 impl Cycle {
+    /// Returns whether its reviews are about code.
+    pub fn is_of_code(&self) -> bool {
+        self.gates.is_some()
+    }
+
     /// Returns it in words, for a row or a list: what it is about, its `base`, is only named where that can differ.
     pub fn title(&self, base: &str) -> String {
         match self.base.holes().next() {
@@ -93,51 +94,7 @@ impl Cycle {
     }
 }
 
-/// What reviews find, as data.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Findings {
-    /// The severities that a finding may have, from the worst to the mildest.
-    pub severities: Vec<String>,
-    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`. The first one says that it is gone,
-    /// the last one, if there are several, that it is left for later.
-    #[serde(default)]
-    pub answers: Vec<String>,
-    /// What a finding is that no answer names when its cycle is over. A cycle is over if it isn't running and no
-    /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
-    /// key, the finding is `open`.
-    pub unanswered: Option<String>,
-    /// What the user can rule about a finding: the word for `taskie findings`, and what the finding is then. Rulings are in
-    /// the file `rulings` in the instance's directory.
-    #[serde(default)]
-    pub rulings: IndexMap<String, String>,
-}
-
-impl Findings {
-    /// Returns what a finding is that an answer leaves for later, if an answer can do that.
-    pub fn put_off(&self) -> Option<&str> {
-        let (_, others) = self.answers.split_first()?;
-        others.last().map(String::as_str)
-    }
-}
-
-/// Budgets, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Budget {
-    /// What all reviews of an instance may cost, in US dollars. A review whose reviewer reports no cost adds nothing.
-    pub instance: Option<Text>,
-    /// What the reviews of a cycle may cost until it is over, in US dollars.
-    pub cycle: Option<Text>,
-    /// What one review may cost, in US dollars: it is passed to a reviewer that can keep to it, and `check-chart` states the
-    /// worst case with it.
-    pub review: Option<Text>,
-    /// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which
-    /// no reviewer can run for a while. `taskie next --retry` starts to count again.
-    pub failures: Option<Text>,
-}
-
-/// What a budget of a chart limits, as the engine sees it.
+/// What a budget limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limited {
     Failures,
@@ -154,25 +111,22 @@ impl Limited {
         Self::Failures,
     ];
 
-    /// Returns its key in the chart, which is also the word in `spent.over`.
+    /// Returns the setting that has its limit. Null is none.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Failures => known::MAX_FAILURES,
+            Self::Cycle => known::MAX_COST_CYCLE,
+            Self::Instance => known::MAX_COST,
+        }
+    }
+
+    /// Returns its word in `spent.over`.
     pub fn key(self) -> &'static str {
         match self {
             Self::Failures => "failures",
             Self::Cycle => "cycle",
             Self::Instance => "instance",
         }
-    }
-}
-
-impl Budget {
-    /// Returns the setting of a limit that the engine keeps.
-    pub fn of(&self, limited: Limited) -> Option<&Text> {
-        let text = match limited {
-            Limited::Failures => &self.failures,
-            Limited::Cycle => &self.cycle,
-            Limited::Instance => &self.instance,
-        };
-        text.as_ref()
     }
 }
 
@@ -199,14 +153,9 @@ pub struct Invoke {
     pub argv: Vec<Text>,
     /// What it is asked: its last argument. `it.id` is the reviewer's name, and `it.model` its model.
     pub prompt: Option<Text>,
-    /// Whether it may do little more than read, write its review and run `commands`: for the reviewers that need no `argv`.
-    /// Without it, that is so.
-    pub restricted: Option<Expr>,
-    /// The list of commands that it may run then.
+    /// The list of commands that it may run where it may do little more than read, as the setting `permissions` says: for the
+    /// reviewers that need no `argv`.
     pub commands: Option<Expr>,
-    /// The list of command lines that must succeed before it starts, in order. Each is split into words as a shell does, and
-    /// run without a shell in the project's root. If one fails, the rules are tried again with `gate.failed`.
-    pub gates: Option<Expr>,
     /// Its answer has the review itself: if it has written no file, `review` in it is written.
     #[serde(default)]
     pub text: bool,

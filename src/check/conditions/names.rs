@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::evaluate::{Outcome, Path, STARTED};
 use super::term::{FALSE, NULL, Node, TRUE, Term};
+use crate::chart::known::STALL;
 use crate::engine::names::built_in::at_rest;
 
 impl Path<'_> {
@@ -117,7 +118,8 @@ impl Path<'_> {
                     _ => yes(self.is_so_after_review("answered", at, n, ask)?),
                 }
             }
-            "stalled" if cycle.stall.is_none() => FALSE,
+            "stalled" if !chart.config.contains_key(STALL) => FALSE,
+            "of_code" => yes(cycle.is_of_code()),
             "stalled" | "unchanged" => yes(self.is_so_after_review(key, at, n, ask)?),
             "exit" | "ready" => match self.program.behind(cycle, key).first() {
                 Some(condition) => yes(self.truth(*condition, ask)?),

@@ -37,12 +37,15 @@ pub(crate) fn at_rest(source: &str, key: &str) -> Option<Json> {
     Some(match (source, key) {
         ("review", "ok" | "ran" | "nothing")
         | ("gate", "failed")
-        | ("cycle", "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged") => {
+        | (
+            "cycle",
+            "due" | "owed" | "answered" | "exit" | "ready" | "stalled" | "unchanged" | "of_code",
+        ) => {
             json!(false)
         }
         ("review", "n" | "seconds") | ("gate", "times") | ("cycle", "n" | "limit") => json!(0),
         ("review", "took" | "found") | ("gate", "output") => json!(""),
-        ("review", "findings") | ("cycle", "text" | "subject" | "findings") => json!([]),
+        ("review", "findings") | ("cycle", "text" | "subject" | "findings" | "gates") => json!([]),
         ("review", "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer")
         | ("gate", "command" | "why")
         | ("cycle", "id" | "post" | "resume" | "last" | "next" | "review" | "stage") => Json::Null,

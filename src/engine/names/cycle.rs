@@ -10,7 +10,6 @@ use super::types::{ChartNames, each, words};
 use super::{Looked, Names};
 use crate::engine::context;
 use crate::engine::fault::Fault;
-use crate::engine::world::Source;
 use crate::expr::source::Expr;
 use crate::expr::types::Type;
 
@@ -30,8 +29,10 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
         ("cycle.exit", "its `exit` condition", ""),
         ("cycle.ready", "its `ready` condition; true if it has none", ""),
-        ("cycle.stalled", "the last `stall` reviews (0: never) have all passed, or none of them has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
+        ("cycle.stalled", "the last reviews, as many as the setting `stall` says (0: never), have all passed, or none of them has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
         ("cycle.unchanged", "nothing has changed since its last review", ""),
+        ("cycle.of_code", "its reviews are about code: it has `gates`", ""),
+        ("cycle.gates", "the commands that must succeed before its reviews", ""),
         ("cycle.findings", "what its reviews found, as records like those of `findings`", ""),
         ("cycle.last.review", "the file of the last review", ""),
         ("cycle.last.answer", "the file of the answer to it", ""),
@@ -81,7 +82,9 @@ fn kind(names: &ChartNames<'_>) -> Type {
         ("ready", Type::Boolean),
         ("stalled", Type::Boolean),
         ("unchanged", Type::Boolean),
-        ("findings", findings::kind(names)),
+        ("of_code", Type::Boolean),
+        ("gates", Type::list(Type::Text)),
+        ("findings", findings::kind()),
         ("last", last),
         ("subject", Type::list(Type::Text)),
         ("text", each(texts, &Type::Text)),
@@ -112,22 +115,10 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
             let is_answered = names.is_answered(cycle);
             is_answered.map(|is_answered| Value::from(is_post && !is_answered))
         }
-        "stalled" | "unchanged" => names.nested("cycle.stalled", || {
-            // One review agrees with itself.
-            let rounds = if key == "stalled" { names.rounds(cycle)? } else { usize::from(n > 0) };
-            let (1.., Ok(subject), Ok(files)) =
-                (rounds, names.subject(cycle), names.review_files(cycle))
-            else {
-                return Ok(Value::from(false));
-            };
-            names.look(&Source::Stalled {
-                cycle: cycle.id.clone(),
-                files,
-                count: n,
-                subject,
-                rounds,
-            })
-        }),
+        "stalled" => names.nested("cycle.stalled", || names.agree(cycle, names.rounds()?)),
+        "unchanged" => names.nested("cycle.stalled", || names.is_unchanged(cycle).map(Value::from)),
+        "of_code" => Ok(Value::from(cycle.is_of_code())),
+        "gates" => names.nested("cycle.gates", || names.gates(cycle).map(Value::from)),
         "findings" => names.look(&findings::all(names, true)),
         "exit" => names.nested("cycle.exit", || holds(Some(&cycle.exit))),
         "ready" => names.nested("cycle.ready", || holds(cycle.ready.as_ref())),

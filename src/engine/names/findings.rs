@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::Names;
 use super::built_in::{BuiltIn, Lookup};
-use super::types::{ChartNames, words};
 use crate::engine::world::Source;
 use crate::expr::types::Type;
+use crate::host::vendors::SEVERITIES;
+use crate::reviewer::finding;
 
 #[rustfmt::skip]
 pub(super) const SOURCE: BuiltIn = BuiltIn {
@@ -18,22 +19,17 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("findings[].again", "the review before found the same", ""),
         ("findings[].text", "all of it in one line: `plan-review-2.1 (major, src/a.rs:12): TITLE`", ""),
     ],
-    kind: |names| Some(kind(names)),
+    kind: |_| Some(kind()),
     value: Lookup::One(|names| names.look(&all(names, false))),
 };
 
 /// Returns the type of the findings of all reviews.
-pub(super) fn kind(names: &ChartNames<'_>) -> Type {
-    let own = &names.chart.findings;
-    let states = std::iter::once("open")
-        .chain(own.answers.iter().map(String::as_str))
-        .chain(own.unanswered.as_deref())
-        .chain(own.rulings.values().map(String::as_str));
+pub(super) fn kind() -> Type {
     Type::list(Type::record([
         ("id", Type::Text),
         ("last", Type::Boolean),
-        ("severity", words(&own.severities)),
-        ("state", Type::word(states.map(str::to_owned))),
+        ("severity", Type::word(SEVERITIES)),
+        ("state", Type::word(finding::states())),
         ("again", Type::Boolean),
         ("text", Type::Text),
     ]))

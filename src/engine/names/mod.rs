@@ -277,6 +277,23 @@ impl Names {
         self.event.fields["sandboxed"] == true
     }
 
+    /// Returns the value of a setting; none if the chart has no such setting.
+    pub fn setting(&self, name: &str) -> Result<Value, Fault> {
+        match self.chart.config.contains_key(name) {
+            true => self.look(&Source::Config(name.to_owned())),
+            false => Ok(Value::from(())),
+        }
+    }
+
+    /// Returns what the event says of the next review, or else the setting.
+    pub(super) fn told(&self, field: &str, setting: &str) -> Result<Value, Fault> {
+        match &self.event.fields[field] {
+            Json::Null => self.setting(setting),
+            Json::String(text) if text.is_empty() => self.setting(setting),
+            told => Ok(context::to_value(told)),
+        }
+    }
+
     /// Returns the value of a literal of the chart.
     pub fn literal(
         &self,

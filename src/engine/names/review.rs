@@ -5,14 +5,13 @@ use std::sync::Arc;
 use minijinja::value::Value;
 
 use super::built_in::{BuiltIn, Lookup, at_rest};
-use super::types::{ChartNames, words};
 use super::{Looked, Names};
 use crate::clock;
 use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::fault::Fault;
 use crate::expr::types::Type;
-use crate::host::vendors::VERDICTS;
+use crate::host::vendors::{SEVERITIES, VERDICTS};
 use crate::page;
 use crate::reviewer::finding::Found;
 use std::time::Duration;
@@ -41,12 +40,12 @@ pub(super) const SOURCE: BuiltIn = BuiltIn {
         ("review.file", "the file it wrote", "rules after an `invoke`"),
         ("review.answer", "the file that answers it", "rules after an `invoke`"),
     ],
-    kind: |names| Some(kind(names)),
+    kind: |_| Some(kind()),
     value: Lookup::Fields(value),
 };
 
-fn kind(names: &ChartNames<'_>) -> Type {
-    let severities = || words(&names.chart.findings.severities);
+fn kind() -> Type {
+    let severities = || Type::word(SEVERITIES);
     let finding = Type::record([
         ("id", Type::Text),
         ("severity", severities()),
@@ -82,7 +81,6 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         (review, moving.is_preview)
     };
     let none = || Value::from(());
-    let severities = &names.chart.findings.severities;
     let Some(Ended { invocation, outcome, effort, .. }) = review.as_deref() else {
         let value = context::to_value(&at_rest("review", key)?);
         let why = || format!("no review has run, so there is no `review.{key}`");
@@ -96,11 +94,9 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
         ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
         ("error" | "verdict", _) => Ok(none()),
-        ("worst", Outcome::Ran { verdict: Some(_), found }) => {
-            Ok(Value::from(found.worst(severities)))
-        }
+        ("worst", Outcome::Ran { verdict: Some(_), found }) => Ok(Value::from(found.worst())),
         ("worst", _) => Ok(none()),
-        ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
+        ("found", _) => Ok(Value::from(outcome.found().in_words())),
         ("nothing", _) => Ok(Value::from(outcome.found().is_nothing())),
         ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
         ("ran", _) => Ok(Value::from(!outcome.found().ran.is_empty())),

@@ -7,14 +7,12 @@ use minijinja::value::Value;
 use serde_json::Value as Json;
 
 use super::Names;
-use crate::chart::Cycle;
 use crate::chart::field::name_part;
-use crate::chart::model::Amount;
+use crate::chart::{Cycle, known};
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
 use crate::expr::single_expression;
-use crate::expr::source::Literal;
 use crate::files::pattern::Pattern;
 
 impl Names {
@@ -91,8 +89,8 @@ impl Names {
             let place = format_args!("cycles.{}.subject", cycle.id);
             let names = self.items(place, expr, &self.root())?;
             if names.is_empty() {
-                let place = format_args!("cycles.{}.empty", cycle.id);
-                let why = cycle.empty.as_ref();
+                let place = format_args!("cycles.{}.text.empty", cycle.id);
+                let why = cycle.text.get("empty");
                 let why = why.map(|why| self.text(place, why, &self.root()));
                 let why = why.transpose()?;
                 return Err(Fault::File(
@@ -104,21 +102,34 @@ impl Names {
         Ok(files.into_iter().collect())
     }
 
-    /// Returns how many reviews in a row may change nothing; 0: any number.
-    pub(super) fn rounds(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
-        let rounds = match &cycle.stall {
-            None => return Ok(0),
-            Some(Amount::Fixed(rounds)) => Value::from(*rounds),
-            Some(Amount::Setting(text)) => {
-                let place = format_args!("cycles.{}.stall", cycle.id);
-                self.literal(place, &Literal::Text(text.clone()), &self.root())?
-            }
+    /// Returns the commands that must succeed before a review of `cycle`.
+    pub fn gates(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
+        let Some(gates) = &cycle.gates else { return Ok(Vec::new()) };
+        let place = format_args!("cycles.{}.gates", cycle.id);
+        let commands = self.items(place, &gates.0, &self.root())?;
+        Ok(commands.iter().map(ToString::to_string).collect())
+    }
+
+    /// Returns whether nothing has changed since the last review of `cycle`.
+    pub fn is_unchanged(self: &Arc<Self>, cycle: &Cycle) -> Result<bool, Fault> {
+        // One review agrees with itself.
+        let rounds = usize::from(self.count(cycle) > 0);
+        Ok(self.agree(cycle, rounds)?.is_true())
+    }
+
+    /// Returns whether the last `rounds` reviews of `cycle` agree, as [`Source::Stalled`] says.
+    pub(super) fn agree(self: &Arc<Self>, cycle: &Cycle, rounds: usize) -> Result<Value, Fault> {
+        let (1.., Ok(subject), Ok(files)) = (rounds, self.subject(cycle), self.review_files(cycle))
+        else {
+            return Ok(Value::from(false));
         };
-        let number = rounds.as_usize();
-        number.ok_or_else(|| {
-            let place = format_args!("cycles.{}.stall", cycle.id);
-            Fault::World(format!("{place} is {rounds}, not a number of reviews"))
-        })
+        let (count, cycle) = (self.count(cycle), cycle.id.clone());
+        self.look(&Source::Stalled { cycle, files, count, subject, rounds })
+    }
+
+    /// Returns how many reviews in a row may change nothing; 0: any number.
+    pub(super) fn rounds(&self) -> Result<usize, Fault> {
+        Ok(self.setting(known::STALL)?.as_usize().unwrap_or(0))
     }
 
     /// Returns the index of the first open advance target of `cycle`.

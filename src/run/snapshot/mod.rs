@@ -295,9 +295,7 @@ impl World for Snapshot {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => {
-                Value::from(ledger::rulings(&self.place.chart, &self.place.root, &self.dir()))
-            }
+            Source::Rulings => Value::from(ledger::rulings(&self.place.root, &self.dir())),
             Source::Postponed(by) => {
                 Value::from(postponed::read(&self.place.store, by).map(in_utc))
             }

@@ -57,7 +57,7 @@ impl Snapshot {
             return false;
         }
         let is_ruled = || {
-            let rulings = ledger::rulings(&self.place.chart, &self.place.root, &self.dir());
+            let rulings = ledger::rulings(&self.place.root, &self.dir());
             // An earlier review may have found the same, and the user has ruled about it then.
             let named = ran.iter().flat_map(|run| run.found.named(&run.file));
             let mut same = named.filter(|(_, finding)| {
@@ -69,11 +69,8 @@ impl Snapshot {
                 rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
             })
         };
-        // One review is always the same as itself. Without rulings, nothing but the end of the cycle could answer the
-        // question.
-        let is_same = rounds > 1
-            && last.iter().all(|run| run.found.is_same(&newest.found))
-            && !self.place.chart.findings.rulings.is_empty();
+        // One review is always the same as itself.
+        let is_same = rounds > 1 && last.iter().all(|run| run.found.is_same(&newest.found));
         // Git is asked only where all of them saw the same.
         let is_unchanged = || {
             newest.seen.is_some()

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::judgment::{Judge, absent};
 use crate::chart::Cycle;
+use crate::chart::known::MAX_COST_REVIEW;
 use crate::check::conditions::evaluate::Outcome;
 use crate::check::conditions::facts::Facts;
 use crate::check::conditions::report::Finding;
@@ -11,7 +12,6 @@ use crate::check::conditions::search::{Actor, Step};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::engine::context::cycle_of;
-use crate::expr::single_expression;
 use crate::page::counted;
 
 /// A cycle, and the fields that bound it.
@@ -112,11 +112,12 @@ impl Judge<'_> {
         let limits: BTreeSet<&str> =
             self.chart.cycles.values().map(|cycle| cycle.limit.as_str()).collect();
         let limits: Vec<&str> = limits.into_iter().collect();
-        let price = self.chart.budget.review.as_ref();
-        let price = price.and_then(|text| single_expression(&text.0));
-        let price = price.map_or_else(String::new, |price| {
-            format!("; each costs at most {price} dollars, if the reviewer keeps to that")
-        });
+        let price = match self.chart.config.contains_key(MAX_COST_REVIEW) {
+            true => {
+                format!("; each costs at most `{MAX_COST_REVIEW}`, if the reviewer keeps to that")
+            }
+            false => String::new(),
+        };
         format!(
             "at most {} reviews that count each time that a cycle starts, unless the user sets it again{price}",
             limits.join(" or ")

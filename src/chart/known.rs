@@ -1,0 +1,40 @@
+//! The settings that the program itself reads, where a chart has them.
+
+use super::kind::FieldType;
+
+/// What all reviews of an instance may cost, in US dollars. A review without a known cost adds nothing.
+pub const MAX_COST: &str = "max_cost_usd";
+
+/// What the reviews of a cycle may cost until it is over.
+pub const MAX_COST_CYCLE: &str = "max_cost_usd_cycle";
+
+/// What one review may cost: it is passed to a reviewer that can keep to it.
+pub const MAX_COST_REVIEW: &str = "max_cost_usd_review";
+
+/// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which no reviewer
+/// can run for a while.
+pub const MAX_FAILURES: &str = "max_failures";
+
+/// How many reviews in a row may change nothing before `cycle.stalled` is true; 0: any number.
+pub const STALL: &str = "stall";
+
+/// The files that reviews of code are not about, as patterns of git.
+pub const SKIP: &str = "skip";
+
+/// `restricted`: a reviewer whose vendor the program knows may do little more than read, as it may without this setting.
+pub const PERMISSIONS: &str = "permissions";
+
+/// The commands that call the user.
+pub const NOTIFY: &str = "notify";
+
+/// All of them, with the types that they may have.
+pub const KNOWN: [(&str, &[FieldType]); 8] = [
+    (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
+    (MAX_COST_CYCLE, &[FieldType::Amount, FieldType::Integer]),
+    (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
+    (MAX_FAILURES, &[FieldType::Integer]),
+    (STALL, &[FieldType::Integer]),
+    (SKIP, &[FieldType::List]),
+    (PERMISSIONS, &[FieldType::String]),
+    (NOTIFY, &[FieldType::List]),
+];
