@@ -85,6 +85,7 @@ pub(crate) const OWN: &[&str] = &[
     "status",
     "log",
     "findings",
+    "verify",
     "report",
     "config",
     "doctor",

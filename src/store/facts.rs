@@ -12,7 +12,7 @@ use crate::engine::context::Context;
 use crate::hash::{self, IndexMap};
 
 /// What comes before a phase in the name of an event that enters it, and before the name of a command.
-pub(super) const ENTER: &str = "enter ";
+pub(crate) const ENTER: &str = "enter ";
 pub(crate) const RUN: &str = "run ";
 
 /// The most news that wait for a stop.

@@ -115,16 +115,28 @@ pub(crate) struct ReviewLine {
     /// What decisions depend on.
     #[serde(flatten)]
     pub(crate) run: PastReview,
-    /// How many bytes it wrote: a file of another size has changed since.
-    pub(crate) bytes: u64,
+    /// A hash of the review that it wrote, if that can be read: one with another hash has changed since.
+    pub(crate) sha256: Option<String>,
     /// The reviewer, as named by the chart.
     pub(crate) by: Option<String>,
     /// The files that it was about, each with a number for its content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) subject: IndexMap<String, u64>,
-    /// The commit that was checked out when it began, if it is about the code.
+    /// The code that it saw, if it was about code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<Code>,
+}
+
+/// The code that a reviewer saw.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Code {
+    /// The commit that was checked out.
     pub(crate) head: Option<String>,
+    /// What the tree was compared with.
+    pub(crate) base: String,
+    pub(crate) tree: String,
+    /// The mode, the object and the name of each file that differs; or one hash over all these lines.
+    pub(crate) files: Vec<String>,
 }
 
 /// A gate that has ended.
@@ -220,6 +232,11 @@ impl Journal {
     pub(crate) fn of(store: &Store, file: &str, instance: &str) -> Self {
         let (store, file, instance) = (store.clone(), file.to_owned(), instance.to_owned());
         Self { store, file, instance, known: Mutex::default() }
+    }
+
+    /// Returns the name of the instance.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
     }
 
     /// Returns the facts about the instance now.
@@ -323,7 +340,7 @@ impl Journal {
         for line in self.read() {
             match line {
                 Line::Gate(_) => {}
-                Line::Review(review) => head = review.head,
+                Line::Review(review) => head = review.code.and_then(|code| code.head),
                 Line::Decision(decided) => {
                     let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
                     let passed = decided.review.is_some_and(|review| {

@@ -57,7 +57,7 @@ impl Repository<'_> {
                 Ok((id.to_owned(), against))
             }
             Base::Left(given) => {
-                let fork = self.fork(&self.commit(given)?, &shown(given))?;
+                let fork = self.fork(&head, &self.commit(given)?, &shown(given))?;
                 Ok((fork, format!("since {}", shown(given))))
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
@@ -66,7 +66,9 @@ impl Repository<'_> {
                 let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {
-                    Some((branch, id)) => Ok((self.fork(&id, &branch)?, format!("since {branch}"))),
+                    Some((branch, id)) => {
+                        Ok((self.fork(&head, &id, &branch)?, format!("since {branch}")))
+                    }
                     None if is_clean
                         && matches!(base, Base::AtHand)
                         && !self.is_only_branch()? =>
@@ -80,9 +82,9 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
-    fn fork(&self, id: &str, other: &str) -> Result<String, Unknown> {
-        if let Some(base) = self.ask(&["merge-base", "HEAD", id])? {
+    /// Returns the commit from which two commits went apart; the user knows the second one as `other`.
+    pub(super) fn fork(&self, head: &str, id: &str, other: &str) -> Result<String, Unknown> {
+        if let Some(base) = self.ask(&["merge-base", head, id])? {
             return Ok(base);
         }
         Err(self.without_base(other, &format!("HEAD and {other} have no commit in common")))
@@ -134,7 +136,7 @@ impl Repository<'_> {
     }
 
     /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
-    fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
+    pub(super) fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
         let remote = self.ask(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"])?;
         let usual = [
             "refs/remotes/origin/main",
