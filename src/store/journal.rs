@@ -6,6 +6,7 @@
 //! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
@@ -14,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::facts::{Done, ENTER, Entry, Fact, Facts, Left, RUN, Said};
 use super::lines::{Folded, Version};
-use super::{Store, facts, lines, record};
+use super::{Store, facts, lines};
 use crate::chart::Chart;
 use crate::clock;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
@@ -168,7 +169,7 @@ pub(crate) fn now() -> String {
 
 /// Returns the lines about all instances, oldest first.
 pub(crate) fn read_all(store: &Store) -> Vec<Line> {
-    let names = record::names(store, lines::KIND).into_iter();
+    let names = lines::names(store).into_iter();
     let mut lines: Vec<Line> = names.flat_map(|name| read(store, &name)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
     lines
@@ -247,6 +248,11 @@ impl Journal {
             *known = (version, lines::folded(&self.store, &self.file));
         }
         known.1.all.get(&self.instance).cloned().unwrap_or_default()
+    }
+
+    /// Returns a folder in which it cannot be read, and why.
+    pub(super) fn unreadable(&self) -> Option<(PathBuf, io::Error)> {
+        lines::unreadable(&self.store, &self.file)
     }
 
     /// Adds a line, unless it is about a decision that has done nothing and is the same as the last one.

@@ -202,10 +202,9 @@ fn journal(project: &Project) -> (usize, usize) {
     (decisions.count(), torn.len())
 }
 
-/// Starts a stop of which the journal gets a line: one that is the same as the last one leaves none.
-fn start_other_stop(project: &Project, n: u64) -> Child {
-    let event = json!({ "cwd": project.root, "hook_event_name": "Stop", "permission_mode": format!("mode-{n}") });
-    start(project.command(["hook", "stop"]), event.to_string())
+/// Starts a command of which the journal gets a line.
+fn start_limit(project: &Project, n: u64) -> Child {
+    start(project.command(["run", "limit", &(10 + n).to_string()]), String::new())
 }
 
 /// The kernel can stop a write between two pages when it kills the process: what is left is a line of its own, which no
@@ -214,11 +213,11 @@ fn start_other_stop(project: &Project, n: u64) -> Child {
 fn a_journal_whose_writers_are_killed() {
     let project = Project::in_state(json!({ "next_phase": null }));
     let begin = Instant::now();
-    project.stop();
+    project.run(&["run", "limit", "9"]);
     let time = begin.elapsed();
     let (mut before, mut killed) = (journal(&project), 0);
     for round in 0..rounds(30) {
-        let mut hook = start_other_stop(&project, round);
+        let mut hook = start_limit(&project, round);
         let part = u32::try_from(scattered(round, 1_500)).unwrap();
         std::thread::sleep(time * part / 1_000);
         let _ = hook.kill();
@@ -226,17 +225,15 @@ fn a_journal_whose_writers_are_killed() {
         let now = journal(&project);
         let added = (now.0.wrapping_sub(before.0), now.1.wrapping_sub(before.1));
         let is_new_file = now.0 < 10;
-        assert!(
-            matches!(added, (0 | 1, 0) | (0, 1)) || is_new_file,
-            "{round}: {before:?}, {now:?}"
-        );
+        assert!(matches!(added, (0 | 1, 0 | 1)) || is_new_file, "{round}: {before:?}, {now:?}");
         killed += u64::from(added.0 == 0);
         before = now;
     }
     let log = project.run(&["log", "--json"]).stdout;
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
     let is_short = rounds(30) <= 60;
-    assert!(!is_short || log.lines().count() == before.0, "{before:?}");
+    // What was never written, no reader shows.
+    assert!(!is_short || log.lines().count() <= before.0, "{before:?}");
     assert!(killed > 0 && before.0 > 1, "{before:?}, {killed} killed");
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::repository::Repository;
 use super::terms::{Base, Changed, Unknown};
+use crate::store::git_dir;
 use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
@@ -49,7 +50,11 @@ impl Repository<'_> {
                     true => None,
                     false => self.ask(&["merge-base", &head, id])?,
                 };
-                let id = fork.as_deref().unwrap_or(id);
+                let id = match fork {
+                    Some(fork) => self.without_fetched(fork, &head)?,
+                    None => id.to_owned(),
+                };
+                let id = &*id;
                 let against = match id == head {
                     true => "since HEAD".to_owned(),
                     false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
@@ -80,6 +85,41 @@ impl Repository<'_> {
                 }
             }
         }
+    }
+
+    /// Returns the commit with which HEAD is compared in place of `base`: what was fetched since of the branch that others are
+    /// merged into, as far as HEAD has it. It came from elsewhere, so it is no part of the change.
+    fn without_fetched(&self, base: String, head: &str) -> Result<String, Unknown> {
+        let is_ancestor = |one: &str, other: &str| {
+            let found = self.ask(&["merge-base", "--is-ancestor", one, other])?;
+            Ok::<_, Unknown>(found.is_some())
+        };
+        let log = self.log_of_default_branch().unwrap_or_default();
+        let mut fetched = None;
+        for (ids, what) in log.lines().rev().filter_map(|line| line.split_once('\t')) {
+            let id = ids.split(' ').nth(1);
+            match what.starts_with("update by push") {
+                false => fetched = fetched.or(id),
+                // What was pushed since is the change's own, and comes back with all that is fetched later.
+                true if id.is_none_or(|id| is_ancestor(id, &base).unwrap_or(false)) => break,
+                true => fetched = None,
+            }
+        }
+        let Some(fetched) = fetched else { return Ok(base) };
+        let fork = self.ask(&["merge-base", head, fetched])?;
+        let fork = fork.filter(|fork| *fork != base);
+        Ok(match fork {
+            Some(fork) if is_ancestor(&base, &fork)? => fork,
+            _ => base,
+        })
+    }
+
+    /// Returns git's log of what the default branch was elsewhere, if there is one.
+    fn log_of_default_branch(&self) -> Option<String> {
+        let (_, common) = git_dir::of(self.root)?;
+        let head = fs::read_to_string(common.join("refs/remotes/origin/HEAD")).unwrap_or_default();
+        let name = head.trim_end().strip_prefix("ref: ").unwrap_or("refs/remotes/origin/main");
+        fs::read_to_string(common.join("logs").join(name)).ok()
     }
 
     /// Returns the commit from which two commits went apart; the user knows the second one as `other`.
