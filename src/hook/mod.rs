@@ -6,6 +6,7 @@
 
 mod absent;
 mod answer;
+mod decided;
 mod due;
 mod event;
 mod output;

@@ -26,7 +26,7 @@ use crate::run::under_way::{self, already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
 use crate::run::{call, coming, gates};
 use crate::store::driver;
-use crate::store::facts::{Fact, Left, Said};
+use crate::store::facts::{Fact, Facts, Left, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::waiting::Waiting;
@@ -67,8 +67,11 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
         performed.hold(paused);
     }
     if is_for_user {
-        let Left { news, calls, .. } = place.journal().facts().left;
-        performed.pending = Said { news, calls, ..Said::default() };
+        let Facts { left: Left { news, calls, .. }, said, .. } = place.journal().facts();
+        let mut once = std::mem::take(&mut performed.once);
+        performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
+        once.retain(|text| !said.contains(text));
+        performed.pending = Said { news, calls, once, owed: None };
     }
     let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));
