@@ -54,8 +54,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("one_of =", 1, "oneof =", &[("unknown-key", Edit)]),
     // Misspelled phases and cycles.
     mutant(r#"resume = "new-plan""#, 1, r#"resume = "new-pln""#, &[("unknown-phase", Edit)]),
-    mutant(r#"post = "post-{cycle}""#, 1, r#"post = "pots-{cycle}""#, &[("unknown-phase", Edit)]),
-    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "task-review""#, &[("unknown-cycle", Edit)]),
+    mutant(r#"next = "tasks-review""#, 1, r#"next = "task-review""#, &[("unknown-cycle", Edit)]),
     mutant("next_phase == 'complete'", 1, "next_phase == 'complet'", &[("unlike-types", Edit)]),
     mutant("phase == 'complete' and", 1, "phase == 'completed' and", &[("unlike-types", Edit)]),
     mutant("[phases.continue-task]", 1, "[phases.continue-tasks]", &[
@@ -127,7 +126,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("allow = true\n", 6, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
     // It includes one that nothing else does.
     mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates")), ("unused-template", Line("templates"))]),
-    mutant(r#"never = "phase"#, 1, "always = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
+    mutant(r#"never = "phase"#, 1, "reachable = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
     // Syntax.
     mutant(r#"home = ".taskie""#, 1, r#"home = ".taskie"#, &[("toml-syntax", Edit)]),
     mutant(r#"cycle.n > cycle.limit""#, 1, r#"cycle.n > ""#, &[("expression-syntax", Edit)]),
@@ -148,7 +147,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "passed and not held""#, 1, r#"guard = "passed and not held and free""#, &[("rule-never-fires", Rule("enough clean reviews, and the user is not"))]),
     // Swapped targets: past the final review, or back to the previous cycle.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[{ target = \"complete\" }]"))]),
-    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
+    mutant(r#"next = "tasks-review""#, 1, r#"next = "plan-review""#, &[("target-never-taken", Line("{ guard = \"tdd\"")), ("target-never-taken", Line("{ target = \"complete-task\" }"))]),
     // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
     mutant("not event.stop_hook_active or review.ok and consecutive_clean <= needed", 1, "event.stop_hook_active or not event.stop_hook_active", &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),

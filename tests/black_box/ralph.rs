@@ -41,22 +41,13 @@ fn nothing_is_found_in_it() {
 #[test]
 fn its_properties_are_about_its_rules() {
     let chart = fs::read_to_string(CHART).unwrap();
-    for (part, instead, property) in [
-        (
-            "state == 'off'\"\nallow",
-            "iteration > 0\"\nallow",
-            "a session that never began is never blocked",
-        ),
-        ("target  = \"off\"", "target  = \"on\"", "a loop ends"),
-    ] {
-        assert!(chart.contains(part));
-        let report = report("ralph.toml", &chart.replace(part, instead), Path::new("."));
-        let findings = report["findings"].as_array().unwrap();
-        let refuted = format!("refuted: {property}: ");
-        let is_refuted =
-            |finding: &Value| finding["message"].as_str().unwrap().starts_with(&refuted);
-        assert!(findings.iter().any(is_refuted), "{findings:?}");
-    }
+    let (part, instead) = ("state == 'off'\"\nallow", "iteration > 0\"\nallow");
+    assert!(chart.contains(part));
+    let report = report("ralph.toml", &chart.replace(part, instead), Path::new("."));
+    let findings = report["findings"].as_array().unwrap();
+    let refuted = "refuted: a session that never began is never blocked: ";
+    let is_refuted = |finding: &Value| finding["message"].as_str().unwrap().starts_with(refuted);
+    assert!(findings.iter().any(is_refuted), "{findings:?}");
 }
 
 #[test]
