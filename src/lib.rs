@@ -31,6 +31,7 @@ mod page;
 mod preview;
 mod process;
 mod project;
+mod receipt;
 pub mod reviewer;
 mod run;
 mod scenario;

@@ -76,6 +76,7 @@ pub(crate) const OWN: &[&str] = &[
     "status",
     "log",
     "findings",
+    "verify",
     "report",
     "config",
     "doctor",

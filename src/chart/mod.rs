@@ -20,10 +20,9 @@ pub mod shipped;
 pub(crate) mod structure;
 
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use indexmap::IndexSet;
-use jsonschema::Validator;
 
 use crate::expr::source::{Expr, Text};
 use crate::expr::syntax::names_in;
@@ -50,8 +49,6 @@ pub struct Chart {
     pub phases: Part<IndexMap<String, PhaseEntry>>,
     pub commands: Part<IndexMap<String, Command>>,
     pub templates: Templates,
-    /// The schema of its states, compiled when it is first needed: that takes longer than a whole stop.
-    pub validator: OnceLock<Result<Validator, String>>,
 }
 
 impl Deref for Chart {

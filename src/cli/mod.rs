@@ -21,6 +21,7 @@ mod test;
 mod trust;
 pub(crate) mod typist;
 mod validate;
+mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -171,6 +172,7 @@ fn carry_out(
         Command::Status(args) => status::run(chart, args),
         Command::Log(args) => log::run(chart, args),
         Command::Findings(args) => findings::run(chart, args),
+        Command::Verify(args) => verify::run(chart, args),
         Command::Report(about) => report::run(chart, about),
         Command::Config(args) => config::run(chart, refused().as_deref(), args),
         Command::Doctor(args) => doctor::run(choice, chart, refused().as_deref(), args),

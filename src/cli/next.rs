@@ -41,7 +41,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let session = place::session(&args.asking.about.of)?;
     let place = place::chosen(chart, &args.asking.about)?;
     if args.retry {
-        let lifted = postponed::lift(&place.store);
+        let lifted = postponed::lift(place.journal());
         lifted.map_err(CliError::because("this cannot be recorded"))?;
     }
     let gate = FailingGate::at(&place);

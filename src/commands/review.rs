@@ -95,7 +95,7 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     change::describe(&place, &mut event.fields, &change);
     event.session = Some(session);
     // A reviewer that has failed before may be there again.
-    let _ = postponed::forgive(&place.store);
+    let _ = postponed::forgive(place.journal());
     let performed = perform(&place, &event).map_err(failed)?;
     warn(&performed.warnings);
     let decision = performed.decision;

@@ -57,7 +57,7 @@ pub(crate) fn act(role: &str, place: &Place, session: Option<&str>) -> Result<Ou
 /// of that session would have reviewed.
 pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result<Output, CliError> {
     let (store, name) = (&place.store, place.instance.name.as_str());
-    let waiting = Waiting::of(store, name);
+    let waiting = Waiting::of(place.journal());
     let failed = || CliError::because("nobody can wait for the review");
     let until = Instant::now() + Duration::from_secs(seconds);
     let began = clock::since_1970();
@@ -149,7 +149,7 @@ fn start(role: &str, session: Option<&str>, output: impl Fn() -> Stdio) -> std::
 fn keep(place: &Place, session: Option<&str>) -> Result<Output, CliError> {
     let failed = || CliError::because("the review cannot be kept running");
     let began = clock::since_1970();
-    let waiting = Waiting::of(&place.store, &place.instance.name);
+    let waiting = Waiting::of(place.journal());
     let Some(_lock) = waiting.keep().map_err(failed())? else {
         return Ok(Output::default());
     };

@@ -204,17 +204,17 @@ fn answer(
         warnings.extend(session_change::moved(&place));
         change::note_busy(&place, hosts::is_busy(&event.fields));
     }
-    let store = place.store.clone();
+    let journal = Arc::clone(place.journal());
     let state = place.dir().join(state_file::FILE);
     let session = event.session.clone().filter(|_| is_stop(name));
     let bare = host.is_bare(&event.fields);
     event.fields["bare"] = Json::from(bare);
     // A plugin also calls the hook at the start of a session, and only then is an old record looked up.
     if bare || name == "SessionStart" {
-        driver::set_bare(&store, bare);
+        driver::set_bare(place.journal(), bare);
     }
-    let turn =
-        (session.as_deref()).and_then(|session| BlocksInTurn::of(host, &store, session, goes_on));
+    let turn = (session.as_deref())
+        .and_then(|session| BlocksInTurn::of(host, place.journal(), session, goes_on));
     let (chart, root) = (Arc::clone(&place.chart), place.root.clone());
     let mark = || {
         // No state shows what a session has changed.
@@ -241,11 +241,11 @@ fn answer(
     if let Some(asked) = asked {
         reply.name_question(&asked);
     }
-    let reply = match (turn, session) {
-        (Some(turn), Some(session)) => {
+    let reply = match turn {
+        Some(turn) => {
             if let Some(turn) = turn.count(host, mark, &mut reply) {
                 due.once(move || {
-                    let written = turn.write(&store, &session);
+                    let written = turn.write(&journal);
                     written.unwrap_or_else(|error| {
                         tell(&format!("the blocks of this turn cannot be counted: {error}"));
                     });
@@ -253,7 +253,7 @@ fn answer(
             }
             reply
         }
-        _ => reported(reply),
+        None => reported(reply),
     };
     if let (true, Some(text)) = (is_own, reply.reason()) {
         change::note_sent(&place.dir(), &text);
@@ -357,7 +357,7 @@ fn decided(
 
 /// Returns whether the user is to read something about the instance at this stop, whatever is decided.
 fn has_news(place: &Place) -> bool {
-    let snapshot = place.glance(&Arc::default());
+    let snapshot = place.snapshot();
     matches!(snapshot.state, Reading::Sound { .. }) && !foreseen_news(place, &snapshot).is_empty()
 }
 

@@ -200,7 +200,7 @@ pub(super) fn begin(
     change::describe(place, &mut began.fields, &found);
     began.session = Some(session.to_owned());
     // A reviewer that has failed before may be there again.
-    let _ = postponed::forgive(&place.store);
+    let _ = postponed::forgive(place.journal());
     let performed = perform(place, &began).map_err(|stuck| stuck.to_string())?;
     Ok(performed.warnings)
 }

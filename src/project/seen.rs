@@ -12,6 +12,7 @@ use crate::hash::IndexMap;
 use crate::hash::{self, Hash};
 use crate::project::change::Trees;
 use crate::project::ledger::rulings;
+use crate::store::journal::Code;
 
 /// What a review sees.
 #[derive(Debug, Default)]
@@ -20,8 +21,8 @@ pub(crate) struct Seen {
     pub(crate) all: Option<u64>,
     /// A number for the content of each file that it reads.
     pub(crate) subject: IndexMap<String, u64>,
-    /// The commit that was checked out, if it is about the code.
-    pub(crate) head: Option<String>,
+    /// The code, if it is about that.
+    pub(crate) code: Option<Code>,
 }
 
 /// Returns what a review of the files in `names` sees.
@@ -48,7 +49,7 @@ pub(crate) fn seen(
     hash.add(rulings(root, dir).join("\n"));
     let tree = trees.read();
     is_known &= tree.map(|tree| hash.add(&tree.id)).is_ok();
-    Seen { all: is_known.then(|| hash.number()), subject, head: None }
+    Seen { all: is_known.then(|| hash.number()), subject, code: None }
 }
 
 /// Returns the files that a review has read and that have changed since.

@@ -14,7 +14,6 @@ use serde_json::{Map, Value as Json};
 use crate::chart::Chart;
 use crate::chart::field;
 use crate::chart::model::{Field, FieldType};
-use crate::chart::schema;
 use crate::diagnostic::suggest::{did_you_mean, suggest};
 use crate::disk;
 use crate::engine::context::Context;
@@ -75,19 +74,10 @@ impl Reading {
     }
 }
 
-/// Reads the state in `dir`, fast: for a stop that may have nothing to do.
-pub(crate) fn glance(chart: &Chart, dir: &Path) -> Reading {
-    of_file(dir, |bytes| parse(chart, bytes))
-}
-
-/// Reads the state in `dir` and validates it against its schema: a person or a review depends on it.
+/// Reads the state in `dir`.
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
-    of_file(dir, |bytes| validate(chart, bytes))
-}
-
-fn of_file(dir: &Path, read: impl FnOnce(&[u8]) -> Reading) -> Reading {
     match bytes(dir) {
-        Ok(Some(bytes)) => read(&bytes),
+        Ok(Some(bytes)) => parse(chart, &bytes),
         Ok(None) => Reading::Missing,
         Err(why) => Reading::Broken(why),
     }
@@ -104,15 +94,6 @@ fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
 /// Reads the state from the contents of its file, and accepts what its schema accepts. (A test holds it to that; compiling
 /// the schema would take longer than a whole stop.)
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
-    judged(chart, bytes, |_| None)
-}
-
-/// Reads the state from the contents of its file. Its schema has the last word.
-pub(crate) fn validate(chart: &Chart, bytes: &[u8]) -> Reading {
-    judged(chart, bytes, |state| schema::state::breach(chart, state))
-}
-
-fn judged(chart: &Chart, bytes: &[u8], judge: impl FnOnce(&Json) -> Option<String>) -> Reading {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut json = match json::parse(text) {
         Ok(json) => json,
@@ -123,8 +104,7 @@ fn judged(chart: &Chart, bytes: &[u8], judge: impl FnOnce(&Json) -> Option<Strin
         return Reading::Broken(not_an_object(&json));
     };
     // These words name the field and what it may have.
-    let wrong = wrong_fields(chart, raw).next();
-    if let Some(wrong) = wrong.or_else(|| judge(&json)) {
+    if let Some(wrong) = wrong_fields(chart, raw).next() {
         return Reading::Broken(wrong);
     }
     let mut fields = Context::with_capacity_and_hasher(chart.context.len(), FxBuildHasher);
@@ -327,6 +307,7 @@ fn kind_of(json: &Json) -> &'static str {
 mod tests {
     use super::*;
     use crate::chart::choice::CHARTS;
+    use crate::chart::schema;
     use serde_json::json;
 
     /// A stop accepts the same states as an editor with the schema.

@@ -27,7 +27,7 @@ const UNAVAILABLE: [i64; 7] = [408, 429, 500, 502, 503, 504, 529];
 const MOST: f64 = 1e12;
 
 /// How many seconds no reviewer starts after that: what is limited costs nothing when it is tried.
-const PAUSE: u64 = 300;
+pub(crate) const PAUSE: u64 = 300;
 
 /// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its stdout
 /// is not JSON.

@@ -12,10 +12,11 @@ use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
-use crate::project::change::{Change, head};
+use crate::project::change::{self, Base, Change, head};
 use crate::project::seen::{self, Seen};
 use crate::project::state_file;
-use crate::run::change;
+use crate::receipt::statement::entries;
+use crate::run::change::again;
 use crate::run::gates;
 use crate::run::meanwhile::{ChangedFiles, FilesBefore};
 use crate::run::place::Place;
@@ -24,6 +25,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way::record_lost;
 use crate::store::facts::Running;
+use crate::store::journal::Code;
 use crate::store::lock::ReviewLock;
 use crate::store::running::Begun;
 
@@ -110,8 +112,8 @@ impl Due<'_> {
         let (event, invocation) = given.unwrap_or((event, invocation));
         let view = Inspector::of_event(&place.chart, &self.snapshot.as_world(), event);
         let is_of_code = view.running().is_some_and(Cycle::is_of_code);
-        let head = is_of_code.then(|| head(&place.root)).flatten();
-        let seen = Seen { head, ..seen(invocation) };
+        let code = is_of_code.then(|| code(place, event)).flatten();
+        let seen = Seen { code, ..seen(invocation) };
         let files = FilesBefore::read(place);
         announced.started = clock::now();
         announced.is_started = true;
@@ -130,6 +132,16 @@ impl Due<'_> {
             announced,
         }))
     }
+}
+
+/// Returns the code that a review at `event` sees, compared with what the change is compared with, or with what the last review saw
+/// that passed.
+fn code(place: &Place, event: &Event) -> Option<Code> {
+    let base = event.fields["base"].as_str().map(str::to_owned);
+    let base = base.or_else(|| place.journal().base(&place.chart))?;
+    let change = change::read(place.trees(), Base::Known(&base)).ok()?;
+    let files = entries(&change.files);
+    Some(Code { head: head(&place.root), base, tree: change.after, files })
 }
 
 /// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end
@@ -178,7 +190,7 @@ fn asked_again(
     if let Some(obstacle) = place.obstacle(&now.as_world(), event, invocation) {
         return Err(obstacle);
     }
-    let found = change::again(place, event)?;
+    let found = again(place, event)?;
     let event = found.as_ref().map_or(event, |(event, _)| event);
     match now.decide(event, None) {
         Ok(Step::Invoke(asked)) if asked.is_same_request(invocation) => {

@@ -37,7 +37,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     let git = Arc::default();
     let mut result = match event.is_stop() {
         true => stop(place, event, git, start),
-        false => carry_out(place, event, &place.glance(&git), git, start),
+        false => carry_out(place, event, &place.snapshot_with(&git, false), git, start),
     };
     if let Ok(performed) = &mut result {
         performed.called = called::reason(place, event, performed);
@@ -53,7 +53,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 /// Carries out a stop, and adds what the user reads of the state whatever is decided.
 fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<Performed, Stuck> {
     let early = pause_noted(place);
-    let snapshot = place.glance(&git);
+    let snapshot = place.snapshot_with(&git, false);
     let is_for_user = is_for_user(event) && !matches!(snapshot.state, Reading::Broken(_));
     if is_for_user && differs(&place.journal().facts().left, &snapshot.state) {
         let _lock = place.lock()?;
@@ -284,7 +284,7 @@ pub(crate) fn foreseen_news(place: &Place, snapshot: &Snapshot) -> Vec<String> {
 /// Allows a stop while a review runs for an agent that waits for it in the background: that one gets its answer.
 fn waited_for(place: &Place, event: &Event) -> Option<Performed> {
     let is_agents = event.session.is_some() && event.fields.get(STANDS_IN).is_none();
-    let waiting = Waiting::of(&place.store, &place.instance.name);
+    let waiting = Waiting::of(place.journal());
     (event.is_stop() && is_agents && waiting.is_kept())
         .then(|| Performed::allowed(already_running(place, event)))
 }

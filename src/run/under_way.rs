@@ -156,7 +156,7 @@ pub(super) fn ended(
     outcome: &Outcome,
     effort: &Effort,
 ) -> journal::ReviewLine {
-    let file = std::fs::metadata(place.dir().join(&announced.file));
+    let text = place.read(&announced.file);
     let (verdict, error) = outcome.verdict_and_error();
     journal::ReviewLine {
         run: PastReview {
@@ -175,9 +175,9 @@ pub(super) fn ended(
             seen: seen.all,
             found: outcome.found(),
         },
-        bytes: file.map_or(0, |meta| meta.len()),
+        sha256: text.map(|text| hash::of(&text)),
         by: announced.by,
         subject: seen.subject,
-        head: seen.head,
+        code: seen.code,
     }
 }

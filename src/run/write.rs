@@ -17,6 +17,7 @@ use crate::host::hosts;
 use crate::project::find;
 use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
+use crate::receipt::file;
 use crate::run::effects;
 use crate::run::line::{decided, is_for_user};
 use crate::run::meanwhile::{self, has_moved_on, passed_limits};
@@ -141,7 +142,21 @@ fn write_state(
         )))?;
     // Without it, a state that is taken back to what it was counts as never written.
     let _ = place.journal().note(Fact::Landed);
+    // One that somebody else has ended is no longer there, either.
+    let cycle = |context| running_cycle(&place.chart, context).map(|cycle| &cycle.id);
+    let (was, is) = (cycle(before), cycle(&performed.context));
+    let has_ended = is.is_none() || is != was;
+    if has_ended && let Err(error) = add_receipts(place) {
+        performed.warnings.push(format!("the receipt cannot be written: {error}"));
+    }
     Ok(())
+}
+
+/// Adds a receipt for each cycle that has ended. The next one adds what a process that is killed before this has left out.
+fn add_receipts(place: &Place) -> std::io::Result<()> {
+    let settings = place.settings().map(|read| read.settings).unwrap_or_default();
+    let is_committed = file::is_committed(settings.get(file::SETTING).map(|it| &it.value));
+    file::add(&place.chart, (&place.root, &place.instance.dir), place.journal(), is_committed)
 }
 
 /// Returns the text of the state that `patch` leads to.

@@ -1,47 +1,23 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
 //! This is a fact about this machine, not about the repository, so it is never in `state.json`. The journal of an instance says
-//! which sessions have claimed it, and a record of each session which instance that has claimed last. They disagree if
-//! another session has claimed the instance since, which is reported to the old one once. Another record says how the hook is
-//! called.
+//! which sessions have claimed it, and a journal of all sessions in a home which instance each has claimed last. They
+//! disagree if another session has claimed the instance since, which is reported to the old one once.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::facts::Fact;
+use super::Store;
+use super::facts::{Claim, Fact};
 use super::git_dir::{self, WorkTree};
-use super::journal::Journal;
-use super::{Store, record, turn, waiting};
-use crate::disk;
+use super::journal::{Journal, now};
 use crate::files::pattern::name_flaw;
 
-/// The kind of record that says which instance a session has claimed.
-const SESSION: &str = "session";
-
-/// The kind of record that says that a settings file calls the hook for an instance, and no plugin does.
-const BARE: &str = "bare";
-
-/// What the record about the hook is called.
-const HOOK: &str = "hook";
+/// The file of the journal of all sessions, and what its lines are about.
+const SESSIONS: &str = ".sessions";
 
 /// What the name of an instance begins with that is a session's alone. (No branch has a dot in the name of its folder.)
 const OWN: &str = "session.";
-
-/// The record of a session that has claimed nothing for this long is removed.
-const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
-
-/// The instance that a session claimed last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Claim {
-    instance: String,
-    /// The instance is gone, and this was reported.
-    #[serde(default)]
-    is_gone: bool,
-}
 
 /// The instance that a session claimed last, and where.
 #[derive(Debug)]
@@ -63,21 +39,21 @@ pub(crate) fn claimed(
     if name_flaw(session).is_some() {
         return Ok(None);
     }
-    let mut last: Option<(Duration, Claimed)> = None;
+    let mut last: Option<(String, Claimed)> = None;
     let mut tree: Option<WorkTree> = None;
     for root in roots {
         // Most roots are above one another, in the same work tree.
         tree = tree.filter(|tree| root.starts_with(&tree.top)).or_else(|| git_dir::around(root));
         let store = Store::within(tree.as_ref(), root, home);
-        let claim: Option<(Duration, Claim)> =
-            record::try_read(&store, session, SESSION).map_err(|(folder, error)| {
-                let shown = folder.strip_prefix(root).unwrap_or(&folder);
-                format!("{} cannot be read: {error}", shown.display())
-            })?;
-        if let Some((at, claim)) = claim
-            && last.as_ref().is_none_or(|(other, _)| at >= *other)
+        let sessions = sessions(&store);
+        if let Some((folder, error)) = sessions.unreadable() {
+            let shown = folder.strip_prefix(root).unwrap_or(&folder);
+            return Err(format!("{} cannot be read: {error}", shown.display()));
+        }
+        if let Some(claim) = sessions.facts().claims.swap_remove(session)
+            && last.as_ref().is_none_or(|(at, _)| claim.at >= *at)
         {
-            last = Some((at, Claimed::of(root, &store, claim)));
+            last = Some((claim.at.clone(), Claimed::of(root, &store, claim)));
         }
     }
     Ok(last.map(|(_, claimed)| claimed))
@@ -92,6 +68,11 @@ impl Claimed {
             is_gone: claim.is_gone,
         }
     }
+}
+
+/// Returns the journal of all sessions in a home.
+fn sessions(store: &Store) -> Journal {
+    Journal::of(store, SESSIONS, SESSIONS)
 }
 
 /// Returns the name of the instance that is a session's alone.
@@ -115,8 +96,8 @@ pub(crate) fn of(journal: &Journal) -> Vec<String> {
 
 /// Returns whether the instance is the last one that `session` has claimed.
 fn has_claimed(journal: &Journal, session: &str) -> bool {
-    let claim = record::read(&journal.store, session, SESSION);
-    claim.is_some_and(|claim: Claim| claim.instance == journal.instance)
+    let claims = sessions(&journal.store).facts().claims;
+    claims.get(session).is_some_and(|claim| claim.instance == journal.instance)
 }
 
 /// Returns whether these sessions drive an instance, and `session` is none of them.
@@ -133,7 +114,9 @@ pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
 /// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
 pub(crate) fn claim(journal: &Journal, sessions: &[String]) -> io::Result<()> {
     for session in sessions {
-        claim_one(&journal.store, &journal.instance, session)?;
+        if !has_claimed(journal, session) {
+            say(&journal.store, &journal.instance, session, false)?;
+        }
     }
     match journal.facts().drivers == sessions {
         true => Ok(()),
@@ -141,30 +124,10 @@ pub(crate) fn claim(journal: &Journal, sessions: &[String]) -> io::Result<()> {
     }
 }
 
-fn claim_one(store: &Store, instance: &str, session: &str) -> io::Result<()> {
-    let claim: Option<Claim> = record::read(store, session, SESSION);
-    if claim.is_none_or(|claim| claim.instance != instance) {
-        sweep(store, SESSION);
-        sweep(store, turn::KIND);
-        waiting::KINDS.iter().for_each(|kind| sweep(store, kind));
-        say(store, instance, session, false)?;
-    }
-    Ok(())
-}
-
-/// Removes the records of sessions that ended long ago.
-fn sweep(store: &Store, kind: &str) {
-    for folder in store.folders() {
-        disk::sweep(folder, FORGOTTEN, |name| {
-            Path::new(name).extension() == Some(OsStr::new(kind))
-        });
-    }
-}
-
 /// Records that the end of a session's instance was reported, or that the instance is there again.
 pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -> io::Result<()> {
-    let claim = Claim { instance: instance.to_owned(), is_gone };
-    record::write(store, session, SESSION, claim)
+    let claim = Claim { at: now(), instance: instance.to_owned(), is_gone };
+    sessions(store).note(Fact::Claim { session: session.to_owned(), claim: Some(claim) })
 }
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
@@ -181,7 +144,8 @@ pub(crate) fn release(journal: &Journal, session: &str) {
 pub(crate) fn forget(store: &Store, session: &str) {
     let own = own_name(session);
     release(&Journal::of(store, &own, &own), session);
-    record::remove(store, session, SESSION);
+    // If this cannot be recorded, its next stop is about the same instance.
+    let _ = sessions(store).note(Fact::Claim { session: session.to_owned(), claim: None });
 }
 
 /// Removes what says that sessions drive an instance. What they have claimed since, they drive all the same.
@@ -194,22 +158,10 @@ pub(crate) fn leave(journal: &Journal) {
     }
 }
 
-/// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all
-/// instances.
-pub(crate) fn is_bare(store: &Store) -> bool {
-    record::read(store, HOOK, BARE).unwrap_or(false)
-}
-
-/// Records that a settings file calls the hook, or that a plugin does.
-pub(crate) fn set_bare(store: &Store, bare: bool) {
-    if is_bare(store) != bare {
+/// Records whether a settings file calls the hook, or a plugin does.
+pub(crate) fn set_bare(journal: &Journal, is_bare: bool) {
+    if journal.facts().is_bare != is_bare {
         // If this cannot be recorded, commands are named as the plugin has them.
-        let _ = match bare {
-            true => record::write(store, HOOK, BARE, true),
-            false => {
-                record::remove(store, HOOK, BARE);
-                Ok(())
-            }
-        };
+        let _ = journal.note(Fact::Hook { is_bare });
     }
 }

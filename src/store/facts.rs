@@ -7,12 +7,14 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use super::turn::BlocksInTurn;
+use super::waiting::WaitedAnswer;
 use crate::clock;
 use crate::engine::context::Context;
 use crate::hash::{self, IndexMap};
 
 /// What comes before a phase in the name of an event that enters it, and before the name of a command.
-pub(super) const ENTER: &str = "enter ";
+pub(crate) const ENTER: &str = "enter ";
 pub(crate) const RUN: &str = "run ";
 
 /// The most news that wait for a stop.
@@ -20,6 +22,9 @@ const MOST: usize = 20;
 
 /// Of how many instances in one file something is known: only those of sessions share one.
 const INSTANCES: usize = 32;
+
+/// How many sessions are known.
+const SESSIONS: usize = 200;
 
 /// How many things that are done once are known.
 const DONE: usize = 64;
@@ -88,6 +93,31 @@ pub(crate) enum Fact {
         what: String,
         done: Option<Done>,
     },
+    /// A session takes up another instance; `None`: it has none anymore.
+    Claim {
+        session: String,
+        claim: Option<Claim>,
+    },
+    /// How the hook is called.
+    Hook {
+        is_bare: bool,
+    },
+    /// The user asks for another try: no review that has failed so far counts.
+    Retried {
+        since: String,
+    },
+    /// No reviewer of this name runs until then, in seconds since 1970; `None`: it may be tried again.
+    Postponed {
+        by: String,
+        until: Option<u64>,
+    },
+    Turn {
+        turn: BlocksInTurn,
+    },
+    /// The answer to those who wait for a review in several calls; `None` if there is none anymore.
+    Waited {
+        answer: Option<WaitedAnswer>,
+    },
     /// What follows from the first bytes of the file, for each instance: nobody needs to read those.
     Facts {
         to: u64,
@@ -108,6 +138,16 @@ pub(crate) struct Said {
     pub(crate) owed: Option<String>,
     /// Warnings that are said once.
     pub(crate) once: Vec<String>,
+}
+
+/// The instance that a session has claimed last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Claim {
+    /// When, in RFC 3339.
+    pub(crate) at: String,
+    pub(crate) instance: String,
+    /// The instance is gone, and this was reported.
+    pub(crate) is_gone: bool,
 }
 
 /// How this program leaves a state.
@@ -252,6 +292,21 @@ pub(crate) struct Facts {
     pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
+    /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
+    pub(crate) is_bare: bool,
+    /// When the user last asked for another try, in RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retried: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) turn: Option<BlocksInTurn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waited: Option<WaitedAnswer>,
+    /// What each session of the home has claimed last.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub(super) claims: IndexMap<String, Claim>,
+    /// Until when each reviewer cannot run.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub(super) postponed: IndexMap<String, u64>,
     /// How many phases were entered and commands run.
     pub(crate) revision: u64,
     /// Nothing is decided about the review that has ended last; and the same before the last decision.
@@ -299,6 +354,19 @@ impl Facts {
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
             Fact::Ruled { ruling, by } => drop(self.ruled.insert(ruling, by)),
+            Fact::Claim { session, claim } => {
+                self.claims.shift_remove(&session);
+                self.claims.extend(claim.map(|claim| (session, claim)));
+                forget_first(&mut self.claims, SESSIONS);
+            }
+            Fact::Hook { is_bare } => self.is_bare = is_bare,
+            Fact::Retried { since } => self.retried = Some(since),
+            Fact::Postponed { by, until } => {
+                self.postponed.shift_remove(&by);
+                self.postponed.extend(until.map(|until| (by, until)));
+            }
+            Fact::Turn { turn } => self.turn = Some(turn),
+            Fact::Waited { answer } => self.waited = answer,
             Fact::Done { what, done } => {
                 self.done.shift_remove(&what);
                 self.done.extend(done.map(|done| (what, done)));

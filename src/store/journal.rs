@@ -6,6 +6,7 @@
 //! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
@@ -14,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::facts::{Done, ENTER, Entry, Fact, Facts, Left, RUN, Said};
 use super::lines::{Folded, Version};
-use super::{Store, facts, lines, record};
+use super::{Store, facts, lines};
 use crate::chart::Chart;
 use crate::clock;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
@@ -115,16 +116,28 @@ pub(crate) struct ReviewLine {
     /// What decisions depend on.
     #[serde(flatten)]
     pub(crate) run: PastReview,
-    /// How many bytes it wrote: a file of another size has changed since.
-    pub(crate) bytes: u64,
+    /// A hash of the review that it wrote, if that can be read: one with another hash has changed since.
+    pub(crate) sha256: Option<String>,
     /// The reviewer, as named by the chart.
     pub(crate) by: Option<String>,
     /// The files that it was about, each with a number for its content.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) subject: IndexMap<String, u64>,
-    /// The commit that was checked out when it began, if it is about the code.
+    /// The code that it saw, if it was about code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<Code>,
+}
+
+/// The code that a reviewer saw.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Code {
+    /// The commit that was checked out.
     pub(crate) head: Option<String>,
+    /// What the tree was compared with.
+    pub(crate) base: String,
+    pub(crate) tree: String,
+    /// The mode, the object and the name of each file that differs; or one hash over all these lines.
+    pub(crate) files: Vec<String>,
 }
 
 /// A gate that has ended.
@@ -156,7 +169,7 @@ pub(crate) fn now() -> String {
 
 /// Returns the lines about all instances, oldest first.
 pub(crate) fn read_all(store: &Store) -> Vec<Line> {
-    let names = record::names(store, lines::KIND).into_iter();
+    let names = lines::names(store).into_iter();
     let mut lines: Vec<Line> = names.flat_map(|name| read(store, &name)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
     lines
@@ -222,6 +235,11 @@ impl Journal {
         Self { store, file, instance, known: Mutex::default() }
     }
 
+    /// Returns the name of the instance.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
     /// Returns the facts about the instance now.
     pub(crate) fn facts(&self) -> Facts {
         let version = lines::version(&self.store, &self.file);
@@ -230,6 +248,11 @@ impl Journal {
             *known = (version, lines::folded(&self.store, &self.file));
         }
         known.1.all.get(&self.instance).cloned().unwrap_or_default()
+    }
+
+    /// Returns a folder in which it cannot be read, and why.
+    pub(super) fn unreadable(&self) -> Option<(PathBuf, io::Error)> {
+        lines::unreadable(&self.store, &self.file)
     }
 
     /// Adds a line, unless it is about a decision that has done nothing and is the same as the last one.
@@ -323,7 +346,7 @@ impl Journal {
         for line in self.read() {
             match line {
                 Line::Gate(_) => {}
-                Line::Review(review) => head = review.head,
+                Line::Review(review) => head = review.code.and_then(|code| code.head),
                 Line::Decision(decided) => {
                     let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
                     let passed = decided.review.is_some_and(|review| {

@@ -5,23 +5,23 @@
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
 //! full; what budgets count and the facts about the instances are copied to the new one. Each folder of the store may have such files.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::Store;
 use super::facts::{self, All, Entry, Fact};
-use super::{Store, record};
 use crate::disk;
-use crate::os::file::is_at;
+use crate::os::file::{is_at, is_ours};
 use crate::os::regular::open_to_append;
 
 /// The extension of the file.
-pub(super) const KIND: &str = "jsonl";
+const KIND: &str = "jsonl";
 
 /// The extension of the previous one, which is full.
 const OLDER: &str = "older";
@@ -69,9 +69,19 @@ pub(super) fn append(store: &Store, name: &str, line: &[u8], is_kept: bool) -> i
         match written == text.len() {
             true if is_kept => file.sync_data(),
             true => Ok(()),
-            false => Err(io::ErrorKind::WriteZero.into()),
+            false => Err(ErrorKind::WriteZero.into()),
         }
     })
+}
+
+/// Returns the names of which there are files.
+pub(super) fn names(store: &Store) -> BTreeSet<String> {
+    let files = store.folders().flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
+    let names = files.filter_map(|file| {
+        let name = file.ok()?.file_name().into_string().ok()?;
+        Some(name.strip_suffix(KIND)?.strip_suffix('.')?.to_owned())
+    });
+    names.collect()
 }
 
 /// Returns the lines that can be read as this type, oldest first.
@@ -105,6 +115,15 @@ pub(super) fn version(store: &Store, name: &str) -> Version {
     let files =
         store.folders().filter_map(|folder| super::path(folder, name, KIND).metadata().ok());
     files.map(|meta| (meta.ino(), meta.len())).collect()
+}
+
+/// Returns a folder in which the file cannot be read, and why.
+pub(super) fn unreadable(store: &Store, name: &str) -> Option<(PathBuf, io::Error)> {
+    store.folders().find_map(|folder| {
+        let error = super::open_existing(folder, name, KIND).err()?;
+        let is_absent = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+        (!is_absent).then(|| (folder.to_owned(), error))
+    })
 }
 
 /// The facts about the instances whose lines are in one file.
@@ -198,7 +217,7 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
     for _ in 0..TRIES {
         let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 make(&path, &lasting(folder, name))?;
                 continue;
             }
@@ -239,7 +258,7 @@ fn make(path: &Path, lasting: &str) -> io::Result<()> {
         file.write_all(lasting.as_bytes())
     });
     match made {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         made => made,
     }
 }
@@ -258,7 +277,7 @@ fn is_believed(file: &File, meta: &Metadata) -> bool {
     };
     let line = start[..length].split(|byte| *byte == b'\n').next();
     let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
-    head.is_some_and(|head| record::is_made_here(meta, head.inode))
+    head.is_some_and(|head| is_ours(meta) && meta.ino() == head.inode)
 }
 
 #[cfg(test)]

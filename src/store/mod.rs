@@ -1,4 +1,4 @@
-//! What this machine keeps about the instances of a project: who drives them, the locks, the journal, and the records.
+//! What this machine keeps about the instances of a project: the locks and the journals.
 //! (`state.json` is the project's: `run::write` writes it.) No file here is believed that was not made on this machine.
 //!
 //! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and
@@ -28,7 +28,6 @@ pub(crate) mod lock;
 pub(crate) mod once;
 pub(crate) mod owed;
 pub(crate) mod postponed;
-pub(crate) mod record;
 pub(crate) mod running;
 pub(crate) mod turn;
 pub(crate) mod waiting;
@@ -159,7 +158,7 @@ fn try_out(folder: &Path) -> io::Result<()> {
 
 /// Opens a file of a folder of the store for reading, and returns it with its metadata.
 fn open_existing(folder: &Path, name: &str, kind: &str) -> io::Result<(File, Metadata)> {
-    // Most records don't exist, so the folder comes second.
+    // Most files don't exist, so the folder comes second.
     let opened = open_to_read(&path(folder, name, kind))?;
     exists(folder)?;
     Ok(opened)

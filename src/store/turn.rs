@@ -1,19 +1,17 @@
 //! What a session's turn has used up: how many times its stops were blocked, and what its agent has reported to the user.
 //!
 //! Some hosts let an agent stop after a number of blocks, whatever it does in between, and some show the user no message.
-//! For those, and for no others, this is kept beside the claim of the session.
+//! For those, and for no others, this is kept.
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Store, record};
+use super::facts::Fact;
+use super::journal::Journal;
 use crate::hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
-
-/// The kind of record that has the turn of a session.
-pub(super) const KIND: &str = "turn";
 
 /// At most this many lines are remembered. An older one is reported again.
 const LINES: usize = 64;
@@ -21,6 +19,7 @@ const LINES: usize = 64;
 /// What a turn of a session has used up.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Serialize, Deserialize)]
 pub(crate) struct BlocksInTurn {
+    session: String,
     /// How many stops of this turn were blocked.
     blocks: usize,
     /// Hashes of the lines that the agent has reported to the user, oldest first.
@@ -32,11 +31,13 @@ pub(crate) struct BlocksInTurn {
 impl BlocksInTurn {
     /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to
     /// count. `goes_on` says that the stop before this one was blocked.
-    pub(crate) fn of(host: &Host, store: &Store, session: &str, goes_on: bool) -> Option<Self> {
+    pub(crate) fn of(host: &Host, journal: &Journal, session: &str, goes_on: bool) -> Option<Self> {
         if host.most_blocks().is_none() && host.shows_messages {
             return None;
         }
-        let mut used: Self = record::read(store, session, KIND).unwrap_or_default();
+        let last = journal.facts().turn.filter(|last| last.session == session);
+        let mut used =
+            last.unwrap_or_else(|| Self { session: session.to_owned(), ..Self::default() });
         if !goes_on {
             (used.blocks, used.telling) = (0, None);
         }
@@ -91,8 +92,8 @@ impl BlocksInTurn {
         (self != before).then_some(self)
     }
 
-    /// Writes what the turn of `session` has used up.
-    pub(crate) fn write(self, store: &Store, session: &str) -> io::Result<()> {
-        record::write_for_now(store, session, KIND, self)
+    /// Writes it.
+    pub(crate) fn write(self, journal: &Journal) -> io::Result<()> {
+        journal.note(Fact::Turn { turn: self })
     }
 }

@@ -7,24 +7,20 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use super::facts::Fact;
+use super::journal::Journal;
 use super::lock::{ReviewLock, is_locked, open, try_lock};
-use super::{Store, open_existing, record};
+use super::open_existing;
 use crate::clock;
 
 /// The file that the process that keeps the review running has locked. It was modified when somebody has last waited.
 const KEPT: &str = "kept";
 
-/// The kind of record with the answer.
-const ANSWER: &str = "answer";
-
-/// What is left of a review that nobody waits for anymore.
-pub(super) const KINDS: [&str; 2] = [KEPT, ANSWER];
-
 /// If nobody has waited for this long, nobody wants the review.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The result of the review.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WaitedAnswer {
     /// When it was left, since 1970.
     pub(crate) at: Duration,
@@ -45,18 +41,15 @@ impl WaitedAnswer {
 
 /// The review of one instance that somebody waits for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting<'s> {
-    store: &'s Store,
-    instance: &'s str,
-}
+pub(crate) struct Waiting<'j>(&'j Journal);
 
-impl<'s> Waiting<'s> {
-    pub(crate) fn of(store: &'s Store, instance: &'s str) -> Self {
-        Self { store, instance }
+impl<'j> Waiting<'j> {
+    pub(crate) fn of(journal: &'j Journal) -> Self {
+        Self(journal)
     }
 
     fn file(self) -> io::Result<File> {
-        open(&self.store.home, self.instance, KEPT)
+        open(&self.0.store.home, &self.0.instance, KEPT)
     }
 
     /// Notes that somebody waits now.
@@ -78,14 +71,14 @@ impl<'s> Waiting<'s> {
 
     /// Returns whether a process keeps the review running.
     pub(crate) fn is_kept(self) -> bool {
-        let file = open_existing(&self.store.beside, self.instance, KEPT);
+        let file = open_existing(&self.0.store.beside, &self.0.instance, KEPT);
         is_locked(file.map(|(file, _)| file))
     }
 
     /// Returns the answer to a call that waits since that time. An earlier one counts if nobody has it yet, or if `seen` is there now and nothing has
     /// changed since.
     pub(crate) fn answer(self, since: Duration, seen: Option<u64>) -> Option<WaitedAnswer> {
-        let answer: WaitedAnswer = record::read(self.store, self.instance, ANSWER)?;
+        let answer = self.0.facts().waited?;
         let is_young = clock::since_1970().saturating_sub(answer.at) < PATIENCE;
         let is_same = answer.seen.is_some() && answer.seen == seen;
         let counts = answer.at >= since || is_same || !answer.is_given && is_young;
@@ -94,12 +87,6 @@ impl<'s> Waiting<'s> {
 
     /// Leaves the answer for all who wait, and those who come back for it; `None` if there is none.
     pub(crate) fn leave(self, answer: Option<WaitedAnswer>) -> io::Result<()> {
-        match answer {
-            Some(answer) => record::write_for_now(self.store, self.instance, ANSWER, answer),
-            None => {
-                record::remove(self.store, self.instance, ANSWER);
-                Ok(())
-            }
-        }
+        self.0.note(Fact::Waited { answer })
     }
 }

@@ -152,7 +152,7 @@ impl Facts {
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
-        let retried = postponed::retried(&place.store);
+        let retried = postponed::retried(place.journal());
         let on_disk =
             on_disk(place, known(snapshot.names(), &mut unread).unwrap_or_default(), &journal);
         let unstartable = obstacle.clone().filter(|_| waits == Waits::Stop);

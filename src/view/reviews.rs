@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::disk;
 use crate::engine::inspect;
 use crate::engine::spent::failed;
+use crate::hash;
 use crate::host::vendors::PASS;
 use crate::page;
 use crate::project::seen;
@@ -66,12 +68,13 @@ pub(super) fn on_disk(
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
-        let meta = std::fs::metadata(dir.join(&file.name));
+        let text = disk::read_regular(&dir.join(&file.name)).ok().flatten();
+        let sha256 = text.map(|text| hash::of(&text));
         // The last run that wrote a file of this name, unless the file has changed since.
         let ended = journal
             .iter()
             .rfind(|ended| ended.run.file == file.name && ended.run.error.is_none())
-            .filter(|ended| meta.is_ok_and(|meta| meta.len() == ended.bytes));
+            .filter(|ended| ended.sha256 == sha256);
         let verdict = ended.and_then(|ended| ended.run.verdict.clone());
         let review = ReviewFacts {
             verdict,

@@ -62,20 +62,3 @@ fn a_plan_that_may_not_be_written() {
     expect_warning(&ran, &why);
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
-
-#[test]
-fn a_table_and_a_plan_that_may_not_be_read() {
-    let project = Project::in_state(json!({ "next_phase": null }));
-    set_mode(project.plan().join("tasks.md"), 0o000);
-    let ran = stop_as_someone(&project);
-    let why = "cannot be read: Permission denied (os error 13)";
-    let why = format!(
-        "No decision could be made about this Stop, so it is allowed: .taskie/plans/{PLAN}/tasks.md {why}"
-    );
-    expect_warning(&ran, &why);
-    set_mode(project.plan(), 0o000);
-    let ran = stop_as_someone(&project);
-    set_mode(project.plan(), 0o755);
-    let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
-    expect_warning(&ran, &warning);
-}

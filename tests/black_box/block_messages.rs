@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::expected::plan_in;
+use crate::expected::{plan_in, review};
 use crate::support::{Project, Ran, Reviewer, blocked, state};
 
 const CODE: &str = "A code review (iteration 3) has been written to .taskie/plans/test-plan/task-2-review-3.md by an \
@@ -16,37 +16,6 @@ writing the post-review file, run `taskie enter post-code-review --plan test-pla
 (phase \"post-code-review\", next_phase \"code-review\", all other fields unchanged). Do not edit state.json \
 yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
 
-const PLAN: &str = "A plan review (iteration 1) has been written to .taskie/plans/test-plan/plan-review-1.md by an \
-independent reviewer. Read this review file and perform the post-plan-review action: address all issues in plan.md, \
-then create .taskie/plans/test-plan/plan-post-review-1.md documenting your fixes. `/taskie:post-plan-review` has the \
-steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Commit and \
-push to remote. If there is no remote, skip the push and say so. Do not push to the default branch of the remote \
-unless the user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
-file, run `taskie enter post-plan-review --plan test-plan`: it updates state.json atomically (phase \
-\"post-plan-review\", next_phase \"plan-review\", all other fields unchanged). Do not edit state.json yourself. \
-(User: Esc, then `! taskie pause`, stops the review loop.)";
-
-const TASKS: &str = "A tasks review (iteration 2) has been written to .taskie/plans/test-plan/tasks-review-2.md by \
-an independent reviewer. Read this review file and perform the post-tasks-review action: address all issues in \
-tasks.md and task files, then create .taskie/plans/test-plan/tasks-post-review-2.md documenting your fixes. \
-`/taskie:post-tasks-review` has the steps. Skip a suggestion that would remove working functionality, and say so in \
-the post-review file. Commit and push to remote. If there is no remote, skip the push and say so. Do not push to the \
-default branch of the remote unless the user asked for that. As the last step, AFTER completing all post-review work \
-and writing the post-review file, run `taskie enter post-tasks-review --plan test-plan`: it updates state.json \
-atomically (phase \"post-tasks-review\", next_phase \"tasks-review\", all other fields unchanged). Do not edit \
-state.json yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
-
-const ALL_CODE: &str = "An all-code review (iteration 1) has been written to \
-.taskie/plans/test-plan/all-code-review-1.md by an independent reviewer. Read this review file and perform the \
-post-all-code-review action: address all issues across all tasks, then create \
-.taskie/plans/test-plan/all-code-post-review-1.md documenting your fixes. `/taskie:post-all-code-review` has the \
-steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. Update \
-tasks.md, commit and push to remote. If there is no remote, skip the push and say so. Do not push to the default \
-branch of the remote unless the user asked for that. As the last step, AFTER completing all post-review work and \
-writing the post-review file, run `taskie enter post-all-code-review --plan test-plan`: it updates state.json \
-atomically (phase \"post-all-code-review\", next_phase \"all-code-review\", all other fields unchanged). Do not edit \
-state.json yourself. (User: Esc, then `! taskie pause`, stops the review loop.)";
-
 /// The whole answer to a stop at which a review is due.
 fn answer(before: Value) -> Ran {
     plan_in(&before, &Reviewer::fail()).stop()
@@ -57,28 +26,34 @@ fn blocks(ran: &Ran, reason: &str) {
     assert_eq!(ran.err(), (0, ""));
 }
 
+fn plan_review() -> Value {
+    json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null })
+}
+
 #[test]
 fn t01_code_review() {
     blocks(&answer(json!({ "current_task": "2", "phase_iteration": 2 })), CODE);
+    assert_eq!(review("code-review", 3).of_task("2").block(), CODE);
 }
 
 #[test]
 fn t02_plan_review() {
-    blocks(
-        &answer(json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null })),
-        PLAN,
-    );
+    blocks(&answer(plan_review()), &review("plan-review", 1).block());
 }
 
 #[test]
 fn t03_tasks_review() {
-    let before = json!({ "phase": "post-tasks-review", "next_phase": "tasks-review", "current_task": null, "phase_iteration": 1 });
-    blocks(&answer(before), TASKS);
+    let before =
+        json!({ "phase": "post-tasks-review", "next_phase": "tasks-review", "phase_iteration": 1 });
+    blocks(&answer(before), &review("tasks-review", 2).block());
 }
 
 #[test]
 fn t04_all_code_review() {
-    blocks(&answer(json!({ "next_phase": "all-code-review" })), ALL_CODE);
+    blocks(
+        &answer(json!({ "next_phase": "all-code-review" })),
+        &review("all-code-review", 1).block(),
+    );
 }
 
 #[test]
@@ -87,22 +62,17 @@ fn t05_names_the_plan() {
     let plan = project.root.join(".taskie/plans/payments.v2");
     std::fs::create_dir_all(&plan).unwrap();
     std::fs::write(plan.join("plan.md"), "# Plan\n").unwrap();
-    let state =
-        state(json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }));
-    std::fs::write(plan.join("state.json"), state.to_string()).unwrap();
+    std::fs::write(plan.join("state.json"), state(plan_review()).to_string()).unwrap();
     project.reviewer(&Reviewer::fail());
-    blocks(&project.stop(), &PLAN.replace("test-plan", "payments.v2"));
+    let reason = review("plan-review", 1).block().replace("test-plan", "payments.v2");
+    blocks(&project.stop(), &reason);
     assert!(plan.join("plan-review-1.md").is_file());
 }
 
 // One object on one line and nothing else, with a space after each colon for scripts that grep.
 #[test]
 fn t06_is_json() {
-    let ran = answer(json!({ "next_phase": "all-code-review" }));
-    assert_eq!(
-        ran.stdout,
-        format!("{{\"decision\": \"block\", \"reason\": {}}}\n", Value::from(ALL_CODE))
-    );
-    assert_eq!(ran.stdout.lines().count(), 1);
-    assert_eq!(ran.json()["decision"], "block");
+    let stdout = answer(json!({ "current_task": "2", "phase_iteration": 2 })).stdout;
+    let reason = Value::from(CODE);
+    assert_eq!(stdout, format!("{{\"decision\": \"block\", \"reason\": {reason}}}\n"));
 }

@@ -190,17 +190,6 @@ fn task_10_is_not_task_1() {
     }
 }
 
-#[test]
-fn nothing_to_review() {
-    for (before, why) in [
-        (json!({ "current_task": "3" }), ".taskie/plans/test-plan/task-3.md does not exist"),
-        (json!({ "current_task": null }), "`current_task` is null, so there is no file name"),
-    ] {
-        let project = plan_in(&before, &Reviewer::pass());
-        check(&project, failed(why));
-    }
-}
-
 /// What the charts add to the command line: their phases, commands and options, as a user sees them.
 #[test]
 fn the_help_of_what_the_charts_add() {

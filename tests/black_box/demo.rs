@@ -113,19 +113,6 @@ fn finished(demo: &Demo, ran: &Ran) -> PathBuf {
     project.clone()
 }
 
-#[test]
-fn a_demo_that_cannot_be_played_fails() {
-    let demo = Demo::new();
-    let nowhere = demo.temp.join("nowhere");
-    let ran = Ran::of(demo.command(&["demo"]).env("TMPDIR", &nowhere).output().unwrap());
-    assert_eq!(ran.out(), (1, ""));
-    assert!(
-        ran.stderr.starts_with("taskie: a temporary directory cannot be made: "),
-        "{}",
-        ran.stderr
-    );
-}
-
 /// `taskie log --why` says of each rule why it did not fire.
 #[test]
 fn why_explains_each_stop_of_a_kept_demo() {

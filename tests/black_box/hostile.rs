@@ -7,9 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::expected::plan_in;
-use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, feed, git, set_mode, state, validated,
-};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, set_mode, state, validated};
 
 /// Files that a process left behind when it was killed while writing are neither kept nor followed.
 #[test]
@@ -100,32 +98,6 @@ fn plans_outside_the_project_are_not_followed() {
     }
 }
 
-/// A link to a place in the project works like a directory.
-#[test]
-fn plans_linked_within_the_project_are_followed() {
-    let project = Project::valid();
-    fs::rename(project.root.join(".taskie/plans"), project.root.join("kept")).unwrap();
-    symlink("../kept", project.root.join(".taskie/plans")).unwrap();
-    assert_eq!(project.run(&["enter", "new-plan"]).code, 0);
-    assert!(project.root.join("kept").join(PLAN).join("state.json").exists());
-}
-
-#[test]
-fn names_that_no_plan_can_have() {
-    let project = Project::valid();
-    let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
-    for (name, shown) in [("../x", "../x"), ("", ""), ("a\nb", "a\\nb"), ("x/..", "x/..")] {
-        let ran = project.run(&["enter", "new-plan", "--plan", name]);
-        assert_eq!(
-            ran.stderr,
-            format!(
-                "taskie: `{shown}` cannot be the name of a plan: {rule}\n  help: choose another name\n"
-            )
-        );
-        assert_eq!(ran.code, 1);
-    }
-}
-
 #[test]
 fn the_bare_program_is_wrong_usage() {
     let ran = Project::empty().run(&[]);
@@ -149,32 +121,6 @@ fn an_undelivered_block_is_repeated() {
     assert!(answer["reason"].as_str().unwrap().contains("task-1-review-1.md"));
     assert_eq!(project.stop().json(), validated());
     assert_eq!(project.calls().len(), 1);
-}
-
-/// A block for a state that has since changed is not repeated.
-#[test]
-fn a_block_for_an_earlier_state_is_dropped() {
-    let project = plan_in(&json!({}), &Reviewer::fail());
-    let mut command = project.command(["hook", "stop"]);
-    command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
-    feed(command, project.stop_event(false));
-    assert_eq!(project.run(&["run", "pause"]).code, 0);
-    let valid = validated()["systemMessage"].as_str().unwrap().to_owned();
-    let paused = format!("The code-review task-1 was paused (`taskie pause`).\n{valid}");
-    assert_eq!(project.stop().json(), allowed(&paused));
-    assert_eq!(project.run(&["run", "resume"]).code, 0);
-    assert_eq!(project.stop().json(), validated());
-}
-
-/// A host that does not read our warnings still gets the answer.
-#[test]
-fn warnings_that_cannot_be_written() {
-    let project = Project::in_state(json!({ "phase": "no-such" }));
-    let mut command = project.command(["hook", "stop"]);
-    command.stderr(fs::File::options().write(true).open("/dev/full").unwrap());
-    let ran = feed(command, project.stop_event(false));
-    assert_eq!(ran.code, 0);
-    assert!(ran.message().contains("no-such"));
 }
 
 /// A state file of another user that could be run as that user: the new file gets no more than the permission bits.
@@ -203,35 +149,6 @@ fn a_review_file_that_is_a_link() {
     );
 }
 
-/// Nobody knows which tasks are left: no review is paid for, and nothing is decided.
-#[test]
-fn task_files_without_their_table() {
-    let project = plan_in(&json!({ "consecutive_clean": 1 }), &Reviewer::pass());
-    fs::remove_file(project.plan().join("tasks.md")).unwrap();
-    let before = project.files();
-    let answer = project.stop().json();
-    let why = format!(
-        "Review failed: .taskie/plans/{PLAN}/tasks.md is missing, and there is a task-1.md: restore it, or write it again "
-    );
-    assert!(answer["systemMessage"].as_str().unwrap().starts_with(&why), "{answer}");
-    let flaw = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
-    assert_eq!(answer["reason"], flaw);
-    assert_eq!((project.files(), project.calls().len()), (before, 0));
-    let ran = project.run(&["enter", "complete"]);
-    assert_eq!(ran.code, 1);
-}
-
-#[test]
-fn events_that_are_too_large() {
-    let project = Project::in_state(json!({}));
-    let event = format!("{{\"x\": \"{}\"}}", "x".repeat(17 * 1024 * 1024));
-    let ran = project.hook_raw("stop", event);
-    assert_eq!(
-        ran.all(),
-        (1, "", "taskie: The event on stdin cannot be used: it is larger than 16 MiB\n")
-    );
-}
-
 /// (file, why it is not read)
 #[test]
 fn files_that_never_end() {
@@ -254,104 +171,6 @@ fn files_that_never_end() {
     }
 }
 
-/// Characters that a terminal acts on, or that are visible to an agent but not to a person.
-const HARMFUL: &[&str] = &[
-    "\u{1b}[31m",
-    "\u{1b}]0;title\u{7}",
-    "\u{7f}",
-    "\u{9b}5m",
-    "\u{202e}",
-    "\u{200b}",
-    "\u{e0041}",
-    "\n/etc/passwd",
-];
-
-/// What a text must not contain: a line break may be ours.
-fn is_harmless(text: &str) -> bool {
-    let is_bad = |sign: char| taskie::text::is_harmful(sign) && sign != '\n';
-    !text.contains(is_bad) && !text.contains("\n/etc/passwd")
-}
-
-/// Whatever a project contains in names, cells and fields, no command prints it unescaped.
-#[test]
-fn texts_from_outside_are_escaped() {
-    for harmful in HARMFUL {
-        let project =
-            Project::in_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
-        project.write(&format!("notes{harmful}.md").replace('/', ""), "");
-        let cell = harmful.replace('\n', " ");
-        let table =
-            format!("{}| x{cell} | pending{cell} | low | x | x |\n", project.read("tasks.md"));
-        project.write("tasks.md", table);
-        let missing = project.bin.join("missing");
-        for args in [
-            &["status"][..],
-            &["validate"],
-            &["next"],
-            &["render", "--next"],
-            &["enter", "complete", "--force"],
-            &["enter", harmful],
-            &["run", "pause", "--plan", harmful],
-            &["hook", "session-start"],
-            &["hook", "stop"],
-            &["hook", harmful],
-        ] {
-            let mut command = project.command(args);
-            command.env("PATH", &missing);
-            let ran = feed(command, "{}");
-            let text = format!("{}{}", ran.stdout, ran.stderr);
-            // clap quotes the user's input.
-            let is_typed = args[1..].contains(harmful) && ran.code == 2;
-            assert!(is_typed || is_harmless(&text), "{args:?}: {text:?}");
-        }
-    }
-}
-
-/// The same for a chart and the names of its templates, in each format; and what is shown before it is trusted.
-#[test]
-fn charts_from_outside_are_escaped() {
-    let project = Project::empty();
-    let home = project.root.join(".taskie");
-    fs::create_dir_all(home.join("templates")).unwrap();
-    let chart = home.join("statechart.toml");
-    for harmful in HARMFUL {
-        let comment = harmful.replace(['\n', '\u{1b}', '\u{7}', '\u{7f}'], "");
-        let value = harmful.escape_unicode().to_string();
-        let value = value.replace("\\u{", "\\U").replace('}', "");
-        let value: String =
-            value.split("\\U").skip(1).map(|code| format!("\\U{code:0>8}")).collect();
-        let text = format!(
-            "id = \"x{value}\" # {comment}\ninitial = \"a{value}\"\nstate = \"phase\" # {comment}\n[scope]\nhome = \".x\"\n[context.phase]\ntype = \"phase\"\n[phases.a]\nguard = \"nope{value}\" # {comment}\n[[on.Stop]]\nblock = \"{{% include 'x.md' %}}\"\n"
-        );
-        fs::write(&chart, text).unwrap();
-        fs::write(home.join("templates/x.md"), format!("{harmful} {{{{ nope }}}} {harmful}"))
-            .unwrap();
-        let name = format!("y{harmful}.md").replace('/', "");
-        fs::write(home.join("templates").join(&name), "").unwrap();
-        for args in [
-            &["check-chart", "--format", "human"][..],
-            &["check-chart", "--format", "concise"],
-            &["check-chart", "--format", "github"],
-            &["hook", "stop", "--chart"],
-            &["config", "trust"],
-        ] {
-            let mut args = args.to_vec();
-            if args[0] != "trust" {
-                args.push(chart.to_str().unwrap());
-            }
-            let ran = feed(project.command(&args), "{}");
-            let text = format!("{}{}", ran.stdout, ran.stderr);
-            // A person sees a file with its lines.
-            let text = match args[..] {
-                ["config", "trust"] | [_, _, "human", _] => text.replace("\n/etc/passwd", ""),
-                _ => text,
-            };
-            assert!(is_harmless(&text), "{args:?}: {text:?}");
-        }
-        fs::remove_file(home.join("templates").join(&name)).unwrap();
-    }
-}
-
 /// The log of a failed review is only for the user, and nobody commits it by accident.
 #[test]
 fn logs_are_ignored_by_git() {
@@ -370,31 +189,6 @@ fn logs_are_ignored_by_git() {
     assert_eq!(fs::read_to_string(ignored).unwrap(), ".review-*.log\n");
     let untracked = git(&project.root, &["status", "--porcelain", "--untracked-files=all"]);
     assert!(!untracked.contains(".review"), "{untracked}");
-}
-
-/// A session that has claimed a plan gets a message if the plan can no longer be read.
-#[test]
-fn a_claimed_plan_that_cannot_be_read() {
-    let cases: [(&str, &str); 2] = [
-        (".taskie/plans", ".taskie/plans/test-plan cannot be read: Not a directory (os error 20)."),
-        (
-            ".taskie/.locks",
-            "No decision could be made about this Stop, so it is allowed: .taskie/.locks cannot be read: its folder is a symbolic link",
-        ),
-    ];
-    for (path, why) in cases {
-        let project = Project::in_state(json!({}));
-        assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
-        let path = project.root.join(path);
-        fs::rename(&path, project.bin.join("kept")).unwrap();
-        if path.ends_with("plans") {
-            fs::write(&path, "").unwrap();
-        } else {
-            symlink(project.bin.join("kept"), &path).unwrap();
-        }
-        let answer = project.stop_of("mine").json();
-        assert_eq!(answer, allowed(why));
-    }
 }
 
 /// Names that refer to names, and templates that include templates, several at each level: each is read once.
@@ -442,33 +236,4 @@ fn charts_that_double_at_each_level() {
         let checked = project.run(&["check-chart", chart]);
         assert!((0..=1).contains(&checked.code), "{checked:?}");
     }
-}
-
-/// Files whose names are not UTF-8, or would change a text, are nobody's tasks; the others are taken over.
-#[test]
-fn tasks_with_odd_names_are_left_where_they_are() {
-    use std::os::unix::ffi::OsStrExt as _;
-    let project = Project::empty();
-    let session = |name: &str| project.root.join(".dr-done/sessions").join(name);
-    for (name, file) in [
-        ("old", &b"20260101T000000\xff.md"[..]),
-        ("old", b"20260101T000001\x1b.md"),
-        ("old", b"20260101T000002.md"),
-        ("mine", b"20260101T000003\xff.stuck.md"),
-        ("mine", b"20260101T000004.stuck.md"),
-    ] {
-        fs::create_dir_all(session(name)).unwrap();
-        fs::write(session(name).join(std::ffi::OsStr::from_bytes(file)), "x").unwrap();
-    }
-    let run = |args: &[&str]| {
-        let all = [&["--chart", "dr-done", "run"], args, &["--session", "mine"]].concat();
-        let ran = project.run(&all);
-        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
-        ran.stdout
-    };
-    assert!(run(&["unstick"]).starts_with("Unstuck 1 task(s)."));
-    assert_eq!(run(&["adopt", "old"]).matches(".md").count(), 1);
-    let names = |name: &str| fs::read_dir(session(name)).unwrap().count();
-    // The two that were left, the ones that were and still are stuck, the one that was taken over, and the state.
-    assert_eq!((names("old"), names("mine")), (2, 4));
 }

@@ -211,56 +211,6 @@ fn the_agent_reports_what_the_host_does_not_show() {
     assert!(last.as_str().unwrap().contains("sends the agent back only a few times"), "{last}");
 }
 
-/// What has come with the agent's work, it does not tell again, whatever else there is to tell.
-#[test]
-fn the_agent_reports_a_text_once() {
-    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
-    project.set(&json!({ "notify": ["no-program"] }));
-    let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
-    let asked = |answer: Value| answer["reason"].as_str().unwrap_or_default().to_owned();
-    let ignored = "`notify` is ignored until you run `taskie config trust`.";
-    let first = asked(stop(&event));
-    assert!(first.contains(ignored), "{first}");
-    event["stop_hook_active"] = json!(false);
-    let second = asked(stop(&event));
-    let unanswered = "plan-review-1.md has not been answered";
-    assert!(second.contains(unanswered), "{second}");
-    assert!(!second.contains(ignored), "{second}");
-}
-
-/// Whose turn it is, the agent reports once, whatever else it reports with it.
-#[test]
-fn the_agent_reports_once_whose_turn_it_is() {
-    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::fail());
-    let mut stop = |active: bool| {
-        event["stop_hook_active"] = json!(active);
-        answer(&project, &event, "stop", &[], None).json()
-    };
-    assert_eq!(stop(false)["decision"], "block");
-    project.run(&["skip"]);
-    let message = stop(true)["reason"].as_str().unwrap().to_owned();
-    let turn = "\nPlan 'test-plan': your turn. /taskie:continue-plan creates the tasks.";
-    assert!(
-        message.starts_with("Tell the user exactly this") && message.ends_with(turn),
-        "{message}"
-    );
-    assert_eq!(stop(true)["decision"], Value::Null);
-    assert_eq!(stop(false)["decision"], Value::Null, "in another turn");
-}
-
-/// What cannot be decided is reported once per turn, too.
-#[test]
-fn the_agent_reports_that_nothing_could_be_decided() {
-    let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &Reviewer::pass());
-    project.set(&json!({ "clean": "twice" }));
-    let stop = |event: &Value| answer(&project, event, "stop", &[], None).json();
-    let reason = stop(&event)["reason"].as_str().unwrap().to_owned();
-    let start = "Tell the user exactly this, do nothing else, and end your turn:\n\nNo decision could be made about this Stop, so it is allowed: ";
-    assert!(reason.starts_with(start), "{reason}");
-    event["stop_hook_active"] = json!(true);
-    assert_eq!(stop(&event)["decision"], Value::Null);
-}
-
 /// Whatever an event calls its session: one that drives nothing starts nothing. An event without one is about the newest
 /// plan.
 #[test]

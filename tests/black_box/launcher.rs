@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::bench::{wait_for_line, wait_until_gone};
 use crate::support::{Ran, Temporary, feed, temporary};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -363,13 +362,10 @@ fn a_program_on_path_is_used_if_it_fits() {
     const OTHER: Option<&str> = Some("`BIN/taskie` is a different program");
     let cases = [
         ("taskie 4.99.0", Some("`BIN/taskie` is version 4.99.0, and this plugin needs VERSION")),
-        ("taskie", OTHER),
         ("other 3", OTHER),
-        ("taskie x.1", OTHER),
         ("", OTHER),
         (concat!("taskie ", env!("CARGO_PKG_VERSION")), None),
         ("taskie 5.10.0", None),
-        ("taskie 6.0.0-rc.1", None),
     ];
     for (prints, why) in cases {
         let machine = Machine::new(TO_CHOOSE);
@@ -400,40 +396,6 @@ fn a_program_that_was_chosen_is_all_that_runs() {
     expect_run(&machine.stop(), "hook stop --timeout 900");
     let ran = feed(machine.command(&["enter", "a phase", "--plan=x"]), "EVENT\n");
     expect_run(&ran, "enter a phase --plan=x");
-    // In a clone, which a marketplace may be too, the host's folder is found in the home directory.
-    let clone = machine.temp.path().join("clone/plugin/taskie");
-    fs::create_dir_all(clone.join("bin")).unwrap();
-    fs::copy(machine.launcher(), clone.join("bin/taskie")).unwrap();
-    let data = machine.temp.path().join("home/.claude/plugins/data/taskie-taskie");
-    fs::create_dir_all(&data).unwrap();
-    symlink(machine.copy(), data.join(format!("taskie-{VERSION}"))).unwrap();
-    let mut command = Command::new(clone.join("bin/taskie"));
-    command
-        .arg("next")
-        .env_clear()
-        .env("PATH", &machine.bin)
-        .env("HOME", machine.temp.path().join("home"));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    expect_run(&feed(command, "EVENT\n"), "next");
-}
-
-/// What an earlier session has chosen may be on PATH no more. (version printed, whether it is used)
-#[test]
-fn a_program_that_was_chosen_need_not_stay_on_path() {
-    for (prints, is_used) in
-        [(concat!("taskie ", env!("CARGO_PKG_VERSION")), true), ("taskie 4.99.0", false)]
-    {
-        let machine = Machine::new(TO_CHOOSE);
-        let link = machine.on_path(prints);
-        fs::create_dir_all(&machine.data).unwrap();
-        symlink(fs::read_link(&link).unwrap(), machine.chosen()).unwrap();
-        fs::remove_file(link).unwrap();
-        let ran = machine.session_start();
-        match is_used {
-            true => expect_run(&ran, "hook session-start"),
-            false => assert!(ran.stdout.contains("is version 4.99.0"), "{}", ran.stdout),
-        }
-    }
 }
 
 /// The choice is kept for all projects, so a program of one project is no choice. Nor does it stand in for a tool. That the
@@ -479,7 +441,7 @@ fn a_program_of_the_project_does_not_count() {
 #[test]
 fn a_program_without_an_answer_is_passed_over() {
     // What it has started holds nobody up, either.
-    for body in ["exec /bin/sleep 60", "/bin/sleep 60", "/bin/sleep 60 &"] {
+    for body in ["exec /bin/sleep 60", "/bin/sleep 60 &"] {
         let machine = Machine::new(TO_CHOOSE);
         let program = machine.temp.path().join("installed/taskie");
         script(&program, body);
@@ -492,50 +454,6 @@ fn a_program_without_an_answer_is_passed_over() {
         expect_message(&machine.session_start(), &message);
         assert!(start.elapsed() < Duration::from_secs(30), "{body}");
     }
-}
-
-/// A session that ends at once leaves no process of the launcher behind.
-#[test]
-fn no_timer_outlives_the_launcher() {
-    let machine = Machine::new(TO_CHOOSE);
-    let timer = machine.temp.path().join("timer");
-    let timed = timer.display();
-    script_instead(&machine, "sleep", &format!("echo $$ > '{timed}'\nexec /bin/sleep 600"));
-    let program = machine.temp.path().join("installed/taskie");
-    script(
-        &program,
-        &format!(
-            "while ! [ -s '{timed}' ]; do /bin/sleep 0.01; done\n{}",
-            stand_in(&format!("taskie {VERSION}")).replace("$(cat)", "$(/bin/cat)")
-        ),
-    );
-    symlink(&program, machine.bin.join("taskie")).unwrap();
-    expect_run(&machine.session_start(), "hook session-start");
-    wait_until_gone(&wait_for_line(&timer));
-}
-
-/// Without a home folder, a program on PATH runs, and nothing is kept.
-#[test]
-fn without_a_home_nothing_is_kept() {
-    let machine = Machine::new(TO_DOWNLOAD);
-    let clone = machine.temp.path().join("clone/plugin/taskie");
-    fs::create_dir_all(clone.join("bin")).unwrap();
-    fs::copy(machine.launcher(), clone.join("bin/taskie")).unwrap();
-    let next = || {
-        let mut command = Command::new(clone.join("bin/taskie"));
-        command.arg("next").env_clear().env("PATH", &machine.bin);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        feed(command, "EVENT\n")
-    };
-    let kept =
-        || fs::metadata("/.claude/plugins/data/taskie-taskie").and_then(|data| data.modified());
-    let before = kept().ok();
-    let ran = next();
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert!(ran.stderr.starts_with("taskie: the taskie program is not installed"));
-    machine.on_path("taskie 9.0.0");
-    expect_run(&next(), "next");
-    assert_eq!(kept().ok(), before);
 }
 
 #[test]
@@ -582,23 +500,6 @@ fn a_release_is_downloaded_once_and_kept() {
     expect_run(&machine.stop(), "hook stop --timeout 900");
     assert_eq!(fs::read_link(machine.chosen()).unwrap(), machine.copy());
     assert_eq!(server.asked(), asked);
-}
-
-/// The first call may also be a stop, or come from the agent.
-#[test]
-fn whatever_comes_first_downloads() {
-    for first in ["stop", "next"] {
-        let machine = Machine::new(TO_DOWNLOAD);
-        let server = Server::start(machine.release(), Answer::Whole);
-        machine.cloned_from(&format!("{}/a/b", server.address));
-        let ran = match first {
-            "stop" => machine.stop(),
-            _ => feed(machine.command(&["next"]), "EVENT\n"),
-        };
-        let args = if first == "stop" { "hook stop --timeout 900" } else { first };
-        expect_run(&ran, args);
-        assert_eq!(server.asked().len(), 1);
-    }
 }
 
 #[test]
@@ -682,15 +583,6 @@ const FAILURES: &[Failure] = &[
         why: "ADDRESS cannot be downloaded: curl: (23) ",
         requests: 1,
     },
-    // Full between the download and the unpacked program.
-    Failure {
-        change: |machine| {
-            script_instead(machine, "tar", "echo 'tar: No space left on device' >&2; exit 2")
-        },
-        answer: Answer::Whole,
-        why: "ADDRESS cannot be installed in DATA: tar: No space left on device",
-        requests: 1,
-    },
     Failure {
         change: |machine| {
             fs::create_dir_all(machine.data.parent().unwrap()).unwrap();
@@ -711,19 +603,7 @@ const FAILURES: &[Failure] = &[
         requests: 0,
     },
     Failure {
-        change: |machine| fs::remove_file(machine.bin.join("sha256sum")).unwrap(),
-        answer: Answer::Whole,
-        why: "ADDRESS cannot be checked: none of sha256sum, shasum and openssl is on PATH",
-        requests: 1,
-    },
-    Failure {
         change: |machine| machine.cloned_from("/home/user/clone"),
-        answer: Answer::Whole,
-        why: "taskie VERSION cannot be downloaded: the repository that this plugin came from has no address on the web",
-        requests: 0,
-    },
-    Failure {
-        change: |machine| fs::remove_dir_all(machine.clone.join(".git")).unwrap(),
         answer: Answer::Whole,
         why: "taskie VERSION cannot be downloaded: the repository that this plugin came from has no address on the web",
         requests: 0,
@@ -777,21 +657,6 @@ fn a_missing_release_is_reported_in_one_line() {
         let kept: &[&str] = if machine.data.is_dir() { &["failed"] } else { &[] };
         assert_eq!(machine.kept(), kept, "{n}");
         assert_eq!(server.asked().len(), failure.requests, "{n}: a stop does not try again");
-        let other = machine.temp.path().join("elsewhere");
-        fs::create_dir_all(&other).unwrap();
-        for event in ["Stop", "SessionStart"] {
-            let elsewhere = machine.hook(event, |command| _ = command.current_dir(&other));
-            expect(&elsewhere, 0, "", "");
-        }
-        let command = feed(machine.command(&["next"]), "");
-        assert_eq!(
-            (command.code, command.stdout.as_str(), command.stderr.lines().count()),
-            (1, "", 1),
-            "{n}"
-        );
-        let reviewer =
-            machine.hook("SessionStart", |command| _ = command.env("TASKIE_REVIEWER", "1"));
-        expect(&reviewer, 0, "", "");
     }
     // The next session tries again.
     let machine = Machine::new(TO_DOWNLOAD);
@@ -803,31 +668,13 @@ fn a_missing_release_is_reported_in_one_line() {
     assert!(!machine.data.join("failed").exists());
 }
 
-#[test]
-fn wget_works_too() {
-    let tools: Vec<&str> =
-        TO_DOWNLOAD.iter().map(|tool| if *tool == "curl" { "wget" } else { tool }).collect();
-    for answer in [Answer::Whole, Answer::Missing] {
-        let machine = Machine::new(&tools);
-        let server = Server::start(machine.release(), answer);
-        machine.cloned_from(&format!("{}/a/b", server.address));
-        let ran = machine.session_start();
-        match answer {
-            Answer::Whole => expect_run(&ran, "hook session-start"),
-            _ => assert!(ran.stdout.contains("404"), "{}", ran.stdout),
-        }
-    }
-}
-
 /// The address of a release, for each kind of address that git takes. All requests go to a proxy.
 #[test]
 fn a_proxy_is_used_and_each_kind_of_remote_understood() {
     let cases = [
         ("http://host.invalid/o/r", "GET http://host.invalid/o/r/"),
         ("http://name:secret@host.invalid:8080/o/r.git/", "GET http://host.invalid:8080/o/r/"),
-        ("https://host.invalid/o/r.git", "CONNECT host.invalid:443"),
         ("git@host.invalid:o/r.git", "CONNECT host.invalid:443"),
-        ("host.invalid:o/r", "CONNECT host.invalid:443"),
         ("ssh://git@host.invalid:2222/o/r.git", "CONNECT host.invalid:443"),
     ];
     for (remote, request) in cases {

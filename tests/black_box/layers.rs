@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["store"],
     &["project"],
+    &["receipt"],
     &["run", "check"],
     &["scenario"],
     &["preview", "diagram", "hook", "demo"],

@@ -1,9 +1,6 @@
 //! `taskie next`: how a plan continues, row by row of the routing table.
 
-use serde_json::{Value, json};
-
-use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Reviewer, cases, json_of, silent};
+use crate::support::{PLAN, Project, cases, json_of};
 
 /// Case, changes of the state, files written before, the action, the start of the reason.
 type Row =
@@ -59,43 +56,4 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         );
         assert_eq!(project.files(), before);
     }
-}
-
-#[test]
-fn asking_claims_the_plan() {
-    let project = plan_in(&json!({}), &Reviewer::fail());
-    let before = project.files();
-    assert_eq!(project.run(&["next", "--session", "new"]).code, 0);
-    assert_eq!(project.files(), before);
-    assert_eq!(project.stop_of("old").stdout, silent());
-    assert_eq!(project.stop_of("new").json()["decision"], "block");
-}
-
-#[test]
-fn a_new_session_sees_what_waits() {
-    let project = Project::in_state(json!({}));
-    let start = || {
-        project.hook_raw(
-            "session-start",
-            json!({ "session_id": "new", "cwd": project.root, "source": "startup" }).to_string(),
-        )
-    };
-    let waits = |what: &str| {
-        let text = format!("Plan '{PLAN}' is waiting: {what}.");
-        let context = format!("[taskie] {text}");
-        format!(
-            "{{\"systemMessage\": {}, \"hookSpecificOutput\": {{\"hookEventName\": \"SessionStart\", \"additionalContext\": {}}}}}\n",
-            Value::from(text),
-            Value::from(context)
-        )
-    };
-    assert_eq!(
-        (start().stdout, start().stderr),
-        (waits("code-review comes next. /taskie:continue-plan continues it"), String::new())
-    );
-    assert_eq!(project.run(&["run", "pause"]).code, 0);
-    let paused = waits("it is paused, and `! taskie resume` returns to it");
-    assert_eq!(start().stdout, paused);
-    project.set_state(json!({ "phase": "complete", "next_phase": null }));
-    assert_eq!(start().stdout, "");
 }

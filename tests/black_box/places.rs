@@ -85,7 +85,7 @@ fn made(path: PathBuf) -> PathBuf {
 
 #[test]
 fn a_path_that_a_shell_would_split() {
-    for name in ["my project", "it's \"here\"", "$HOME `x` ;*", "größer 项目"] {
+    for name in ["it's \"here\"", "$HOME `x` ;* 项目"] {
         let project = Project::empty();
         let root = made(project.root.join(name));
         git(&root, &["init", "--quiet"]);
@@ -103,56 +103,11 @@ fn without_git() {
     assert!(!project.bin.join("git-called").exists());
 }
 
-#[test]
-fn without_a_remote() {
-    let project = Project::empty();
-    git(&project.root, &["init", "--quiet"]);
-    assert_eq!(git(&project.root, &["remote"]), "");
-    review_loop(&project, &project.root, &project.root);
-}
-
-/// What the prompts say about git, wherever an action says to commit or to push.
-#[test]
-fn the_push_is_skipped_without_a_remote_and_said_so() {
-    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/taskie");
-    let read = |name: &str| fs::read_to_string(plugin.join(name)).unwrap();
-    let rules = [
-        "Then push the branch to its remote, unless the setting `push` is false (`taskie config` shows it).",
-        "If there is no remote (`git remote` prints nothing), skip the push and say so.",
-        "Without git, don't commit or push. Say so, and leave \"Git commit hash\" empty.",
-    ];
-    let ground_rules = read("ground-rules.md").replace("\n  ", " ");
-    for rule in rules {
-        assert!(ground_rules.contains(rule), "{rule}");
-    }
-    let mut committing = 0;
-    for entry in fs::read_dir(plugin.join("actions")).unwrap() {
-        let file = entry.unwrap().file_name().into_string().unwrap();
-        let text = read(&format!("actions/{file}"));
-        let is_review = file.ends_with("-review.md") && !file.starts_with("post-");
-        if is_review {
-            // A reviewer commits nothing, so nothing is pushed.
-            assert!(text.replace('\n', " ").contains("no commit."), "{file}");
-            assert!(!text.contains("push."), "{file}");
-            continue;
-        }
-        committing += 1;
-        assert!(text.contains("ommit"), "{file} does not commit");
-        // The ground rules say when to push, and no other text does.
-        assert!(!text.contains("push"), "{file}");
-        // Whoever performs it has read the ground rules.
-        let command = read(&format!("commands/{file}"));
-        assert!(command.contains("\n@\"${CLAUDE_PLUGIN_ROOT}/ground-rules.md\"\n"), "{file}");
-    }
-    assert_eq!(committing, 12);
-}
-
 /// A worktree is a project of its own: it has the plans that are committed, and its loop leaves the other checkout
 /// alone, whether that is inside it or next to it.
 #[test]
 fn in_a_worktree() {
-    for (place, session) in [("../worktree", ""), ("../a worktree", "src"), ("inside/worktree", "")]
-    {
+    for (place, session) in [("../a worktree", "src"), ("inside/worktree", "")] {
         let project = Project::empty();
         let main = made(project.root.join("main"));
         git(&main, &["init", "--quiet"]);
@@ -173,55 +128,11 @@ fn in_a_worktree() {
     }
 }
 
-/// A worktree of a repository that ignores `.taskie`: the first plan is created in the worktree, not next to it.
-#[test]
-fn in_a_worktree_without_plans() {
-    for place in ["project/main", "home/code/main"] {
-        let project = Project::empty();
-        let main = made(project.bin.with_file_name(place));
-        git(&main, &["init", "--quiet"]);
-        fs::write(main.join(".gitignore"), ".taskie\n").unwrap();
-        git(&main, &["add", "."]);
-        git(&main, &["commit", "--quiet", "--message", "Begin"]);
-        let old = made(main.join(".taskie/plans/old"));
-        fs::write(old.join("notes.md"), "# Not a name of a plan's file\n").unwrap();
-        git(&main, &["worktree", "add", "--quiet", "inside"]);
-        let worktree = main.join("inside");
-        // Nothing is waiting here, whatever is wrong over there.
-        let silent = crate::support::silent();
-        assert_eq!(stop(&project, &worktree, false).stdout, silent);
-        let ran = shell(&project, &worktree, "taskie enter new-plan --plan p");
-        assert_eq!(ran.err(), (0, ""), "{place}");
-        assert!(worktree.join(".taskie/plans/p/state.json").is_file());
-        review_loop(&project, &worktree, &worktree);
-        assert!(!main.join(".taskie/plans/p").exists());
-    }
-}
-
 #[test]
 fn in_a_subdirectory() {
-    for below in ["src", "a b/c"] {
-        let project = Project::empty();
-        git(&project.root, &["init", "--quiet"]);
-        let session = made(project.root.join(below));
-        review_loop(&project, &session, &project.root);
-        assert!(!session.join(".taskie").exists());
-    }
-}
-
-/// The agent's shell moves, the host's does not: the plan is found from both directories.
-#[test]
-fn in_a_subdirectory_that_the_agent_has_moved_to() {
-    let project = Project::valid();
+    let project = Project::empty();
     git(&project.root, &["init", "--quiet"]);
-    project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 1 }));
-    project.reviewer(&Reviewer::fail());
-    let below = made(project.root.join("target/debug"));
-    let mut command = project.command(["hook", "stop"]);
-    // The host starts the hook in its own directory, and the event names the agent's.
-    command.current_dir("/").env("CLAUDE_PROJECT_DIR", &project.root);
-    let event = json!({ "cwd": below, "stop_hook_active": true });
-    assert_eq!(feed(command, event.to_string()).json()["decision"], "block");
-    let ran = shell(&project, &below, "taskie status");
-    assert!(ran.stdout.contains("code-review"), "{}", ran.stdout);
+    let session = made(project.root.join("a b/c"));
+    review_loop(&project, &session, &project.root);
+    assert!(!session.join(".taskie").exists());
 }

@@ -92,9 +92,10 @@ fn an_outage_is_over_soon() {
     let message = project.stop().message();
     assert!(message.starts_with("The code-review is postponed until "));
     assert_eq!(project.calls().len(), 1);
-    let record = project.root.join(".taskie/.locks/claude.postponed");
-    let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
-    let until = UNIX_EPOCH + Duration::from_secs(record["value"].as_u64().unwrap());
+    let journal = project.root.join(".taskie/.locks/.reviewers.jsonl");
+    let journal = std::fs::read_to_string(journal).unwrap();
+    let line: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
+    let until = UNIX_EPOCH + Duration::from_secs(line["until"].as_u64().unwrap());
     let wait = until.duration_since(start).unwrap().as_secs();
     assert!((299..330).contains(&wait), "{wait}");
 }
@@ -105,8 +106,12 @@ fn only_what_this_machine_has_seen_counts() {
     let project = Project::in_state(json!({}));
     let locks = project.root.join(".taskie/.locks");
     std::fs::create_dir_all(&locks).unwrap();
-    let forged = json!({ "inode": 1, "modified": 0, "value": { "at": u64::MAX, "text": "never" } });
-    std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
+    let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 60;
+    let forged = json!({
+        "at": "2026-01-01T00:00:00.000Z", "instance": ".reviewers",
+        "line": "postponed", "by": "claude", "until": soon,
+    });
+    std::fs::write(locks.join(".reviewers.jsonl"), format!("{{\"inode\":1}}\n{forged}")).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
     let failed = project.stop().message();
     assert!(failed.contains("The next stop tries again: ask the agent to go on."), "{failed}");

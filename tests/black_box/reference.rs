@@ -5,15 +5,11 @@ use std::fs;
 use serde_json::Value as Json;
 use taskie::chart::choice::{CHARTS, Embedded};
 use taskie::chart::extend::Extended;
-use taskie::chart::load;
 use taskie::chart::schema::statechart;
-use taskie::diagnostic::code::Code;
 use taskie::diagnostic::flaw::ChartError;
-use taskie::diagnostic::toml::Document;
 use taskie::engine::names::sources::built_in;
 use taskie::engine::names::types::{ChartNames, Uses};
 use taskie::expr::infer::Scope as _;
-use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
 use taskie::expr::vocabulary::{FILTERS, TESTS, names};
 
@@ -171,103 +167,15 @@ fn every_built_in_name_is_described() {
     }
 }
 
-/// The tables of shared keys, and those that share them.
-const SHARED: [(&str, &str); 2] = [("cycle", "cycles"), ("reviewer", "reviewers")];
-
-fn own_table(shared: &str) -> Option<&'static str> {
-    let own = SHARED.iter().find(|(name, _)| *name == shared);
-    own.map(|(_, own)| *own)
-}
-
-/// A key's description says that it is required, always or on a condition, exactly if a chart without it is refused.
-#[test]
-fn every_required_key_says_so() {
-    let schema = statechart::of_charts();
-    let mut tried = 0;
-    let is_choice = |section: &Section<'_>| {
-        let about = section.schema.get("description");
-        let about = about.and_then(Json::as_str).unwrap_or_default();
-        about.to_lowercase().contains("exactly one of")
-    };
-    for section in sections(&schema).into_iter().filter(|section| !is_choice(section)) {
-        // What cycles or processes share says so itself.
-        let keys = entries(section.schema)
-            .filter(|(key, _)| !SHARED.iter().any(|(shared, _)| key == shared));
-        for (key, value) in keys {
-            let about = value.get("description").and_then(Json::as_str);
-            let says = is_required(section.schema, key)
-                || about.is_some_and(|about| about.starts_with("Required "));
-            let mut paths = vec![[section.path.as_slice(), std::slice::from_ref(key)].concat()];
-            if let [table] = section.path.as_slice()
-                && let Some(own) = own_table(table)
-            {
-                paths.push([own, "*", key].map(str::to_owned).to_vec());
-            }
-            let found: Vec<bool> = CHARTS
-                .iter()
-                .flat_map(|chart| paths.iter().flat_map(|path| without(chart, path)))
-                .collect();
-            tried += found.len();
-            if !found.is_empty() {
-                let is_missed = found.contains(&true);
-                assert_eq!(is_missed, says, "{}: {key}", section.headings[0]);
-            }
-        }
-    }
-    assert!(tried > 300, "{tried}");
-}
-
 /// Returns a chart with what it extends.
 fn whole(chart: &Embedded) -> Json {
     let whole = Extended::of(chart.id, chart.text);
     toml::from_str(&whole.toml()).unwrap_or_default()
 }
 
-/// Removes the key at `path` from the chart, at each place separately: is it missed?
-fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
-    fn places(json: &Json, path: &[String]) -> Vec<String> {
-        let Some((step, rest)) = path.split_first() else {
-            return vec![String::new()];
-        };
-        let inner: Vec<(String, &Json)> = match json {
-            Json::Object(fields) if step == "*" => {
-                fields.iter().map(|(key, value)| (key.clone(), value)).collect()
-            }
-            Json::Array(items) if step == "*" => {
-                items.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
-            }
-            Json::Object(fields) => {
-                fields.get(step).map(|value| (step.clone(), value)).into_iter().collect()
-            }
-            _ => Vec::new(),
-        };
-        let inner = inner.into_iter().flat_map(|(key, value)| {
-            places(value, rest).into_iter().map(move |rest| format!("/{key}{rest}"))
-        });
-        inner.collect()
-    }
-    let whole = whole(chart);
-    let lacks = |place: String| {
-        let mut json = whole.clone();
-        let (table, key) = place.rsplit_once('/').unwrap_or_default();
-        let table = json.pointer_mut(table).and_then(Json::as_object_mut);
-        table.and_then(|table| table.remove(key));
-        let Ok(source) = serde_json::from_value(json) else {
-            return true;
-        };
-        let templates = Templates::Embedded(chart.templates);
-        let (_, flaws) =
-            load::resolve_all(chart.id, source, &Document::parse(chart.text), templates);
-        flaws.iter().any(|flaw| flaw.code == Code::MissingKey)
-    };
-    places(&whole, path).into_iter().map(lacks).collect()
-}
-
 /// One table of a chart: its headings (`[scope]`), what it is, and its schema.
 struct Section<'s> {
     headings: Vec<String>,
-    /// The keys that lead to it, with `*` for any name or index.
-    path: Vec<String>,
     schema: &'s Json,
 }
 
@@ -324,14 +232,14 @@ fn table_row(cells: &[String]) -> String {
 /// The tables of a chart in the schema's order; two with the same keys share a section.
 fn sections(schema: &Json) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
-    let mut add = |heading: String, path: Vec<String>, schema| match sections
+    let mut add = |heading: String, schema| match sections
         .iter_mut()
         .find(|section| section.schema.get("properties") == schema_keys(schema))
     {
         Some(section) => section.headings.push(heading),
-        None => sections.push(Section { headings: vec![heading], path, schema }),
+        None => sections.push(Section { headings: vec![heading], schema }),
     };
-    add("The chart".to_owned(), Vec::new(), schema);
+    add("The chart".to_owned(), schema);
     collect(schema, &[], &mut add);
     sections
 }
@@ -340,15 +248,10 @@ fn schema_keys(schema: &Json) -> Option<&Json> {
     schema.get("properties")
 }
 
-fn collect<'s>(
-    schema: &'s Json,
-    path: &[String],
-    add: &mut impl FnMut(String, Vec<String>, &'s Json),
-) {
+fn collect<'s>(schema: &'s Json, path: &[String], add: &mut impl FnMut(String, &'s Json)) {
     for (key, value) in entries(schema) {
         let own = [path, std::slice::from_ref(key)].concat();
         for (steps, inner) in inner_tables(value) {
-            let inner_path = [own.as_slice(), &steps].concat();
             let is_list = steps.last().is_some_and(|step| step == "#");
             let shown = own.iter().chain(steps.iter().filter(|step| *step != "#"));
             let shown: Vec<String> = shown
@@ -361,11 +264,7 @@ fn collect<'s>(
                 .collect();
             let shown = shown.join(".");
             let heading = if is_list { format!("`[[{shown}]]`") } else { format!("`[{shown}]`") };
-            let inner_path: Vec<String> = inner_path
-                .into_iter()
-                .map(|step| if step == "#" { "*".to_owned() } else { step })
-                .collect();
-            add(heading, inner_path.clone(), inner);
+            add(heading, inner);
             let next: Vec<String> = own.iter().cloned().chain(steps).collect();
             collect(inner, &next, add);
         }
@@ -390,11 +289,6 @@ fn inner_tables(schema: &Json) -> Vec<(Vec<String>, &Json)> {
 
 fn entries(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
     schema.get("properties").and_then(Json::as_object).into_iter().flatten()
-}
-
-fn is_required(schema: &Json, key: &str) -> bool {
-    let required = schema.get("required").and_then(Json::as_array);
-    required.is_some_and(|keys| keys.iter().any(|other| other == key))
 }
 
 /// The type of a built-in name, looked up in the chart; `None` if it differs from chart to chart.

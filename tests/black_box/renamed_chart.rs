@@ -2,8 +2,7 @@
 //! one that has nothing in common with the default chart.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -16,10 +15,6 @@ fn renamed(text: &str) -> String {
         .replace("code-review", "audit")
         .replace('\u{0}', "all-code-review")
         .replace("consecutive_clean", "streak")
-}
-
-fn same(text: &str) -> String {
-    text.to_owned()
 }
 
 /// A whole implementation, driven by the default chart or a renamed copy: everything that was said, written and asked
@@ -90,15 +85,9 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     seen
 }
 
-/// The results of the chart that is compiled in.
-fn original() -> &'static [String] {
-    static SEEN: OnceLock<Vec<String>> = OnceLock::new();
-    SEEN.get_or_init(|| drive(same, false))
-}
-
 #[test]
 fn a_chart_with_other_names_works_just_as_well() {
-    let original = original();
+    let original = drive(str::to_owned, false);
     let copy = drive(renamed, true);
     assert_eq!(original.len(), copy.len());
     for (original, copy) in original.iter().zip(&copy) {
@@ -108,12 +97,6 @@ fn a_chart_with_other_names_works_just_as_well() {
     let all = copy.join("\n").replace("all-code-review", "");
     assert!(!all.contains("code-review") && !all.contains("consecutive_clean"), "{all}");
     assert!(all.contains("\"phase\": \"audit\"") && all.contains("\"streak\": 2"));
-}
-
-/// The chart that is compiled in and its own file on disk are the same chart.
-#[test]
-fn the_compiled_chart_and_its_file_do_the_same() {
-    assert_eq!(original(), drive(same, true));
 }
 
 /// A chart without cycles, with other fields and another home: a gate that opens once a file is there.
@@ -259,31 +242,6 @@ fn other_events_of_another_chart() {
     }
 }
 
-#[test]
-fn the_schema_of_another_chart() {
-    let gate = Gate::new();
-    let expected = json!({
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "state.json of gate",
-        "description": "Where one gate stands. Written by `taskie`; keys it does not know are kept.",
-        "type": "object",
-        "required": ["where", "tries"],
-        "properties": {
-            "$schema": { "type": "string", "description": "Where editors find this schema." },
-            "where": { "type": "string", "enum": ["shut", "open"] },
-            "tries": { "description": "How often it was tried", "type": "integer", "maximum": 9_007_199_254_740_991_i64, "default": 0 },
-            "note": { "type": ["string", "null"] },
-        },
-        "additionalProperties": true,
-    });
-    assert_eq!(gate.run(&["schema", "state"]).json(), expected);
-    assert_eq!(gate.run(&["enter", "shut", "--gate", "front"]).code, 0);
-    fs::write(gate.dir().join("state.json"), r#"{"where": "ajar", "tries": 0}"#).unwrap();
-    // The rule that would answer writes, and a state that cannot be used is not written.
-    let why = "No decision could be made about this Stop, so it is allowed: .gates/gates/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
-    assert_eq!(gate.stop().json(), allowed(why));
-}
-
 /// Two charts with homes of their own do not see each other.
 #[test]
 fn two_charts_in_one_project() {
@@ -347,19 +305,4 @@ fn templates_of_another_chart() {
     fs::write(first.join("shut.md"), "The first folder.").unwrap();
     fs::write(&gate.chart, text.replace("[\"texts\"]", "[\"first\", \"texts\"]")).unwrap();
     assert_eq!(gate.stop().json()["reason"], "The first folder.");
-}
-
-/// A chart is found wherever the hook runs: a relative path is relative to that directory, and its templates are
-/// relative to the chart.
-#[test]
-fn a_chart_by_a_relative_path() {
-    let gate = Gate::new();
-    assert_eq!(gate.run(&["enter", "shut", "--gate", "front"]).code, 0);
-    let relative = Path::new("../bin/gate/gate.toml");
-    let event = json!({ "cwd": gate.project.root });
-    let ran = feed(
-        gate.project.command(["hook", "stop", "--chart", relative.to_str().unwrap()]),
-        event.to_string(),
-    );
-    assert_eq!(ran.json()["decision"], "block");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Reviewer, state};
+use crate::support::{Project, state};
 
 fn file(what: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{what}.schema.json"))
@@ -157,27 +157,4 @@ fn the_schema_of_charts_is_plain() {
     for word in ["\"allOf\"", "\"format\"", "\"null\"", "\"$ref\"", "\"definitions\""] {
         assert!(!text.contains(word), "{word}");
     }
-}
-
-#[test]
-fn every_state_of_a_loop_is_valid() {
-    let schema = schema("state");
-    let project = Project::valid();
-    let fits = |what: &str| {
-        assert_eq!(breaches(&schema, &project.state()), Vec::<String>::new(), "{what}")
-    };
-    assert_eq!(project.run(&["enter", "complete-task", "--task", "1"]).code, 0);
-    fits("armed");
-    for (reviewer, what) in
-        [(Reviewer::fail(), "FAIL"), (Reviewer::pass(), "PASS"), (Reviewer::pass(), "PASS, PASS")]
-    {
-        project.reviewer(&reviewer);
-        project.stop();
-        fits(what);
-        let n = &project.state()["phase_iteration"];
-        project.write(&format!("task-1-post-review-{n}.md"), "# Answer\n");
-        project.run(&["enter", "post-code-review"]);
-        fits("answered");
-    }
-    assert_eq!(project.state()["next_phase"], "complete-task");
 }

@@ -6,17 +6,11 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::bench::wait_for;
-use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer};
-
-fn signal(child: &Child, signal: Signal) {
-    kill_process(Pid::from_child(child), signal).unwrap();
-}
 
 /// A reviewer that reports that it has started and ends on request.
 struct Slow {
@@ -99,45 +93,6 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     assert_eq!(project.run(&["status", "--json"]).json()["running"], Value::Null);
 }
 
-#[test]
-fn a_killed_hook_leaves_no_running_review() {
-    let project = Project::in_state(json!({}));
-    let slow = Slow::on(&project, "PASS");
-    let mut hook = slow.begin(&project);
-    signal(&hook, Signal::KILL);
-    hook.wait().unwrap();
-    let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
-    wait_for("the reviewer to end", || running().is_null().then_some(()));
-    project.reviewer(&Reviewer::fail());
-    assert_eq!(project.stop().json()["decision"], "block");
-}
-
-#[test]
-fn status_does_not_delay_a_review() {
-    let project = plan_in(&json!({}), &Reviewer::fail());
-    project.stop();
-    // What a killed hook left behind: whoever reads it asks for the lock.
-    let running = json!({ "cycle": "code-review", "n": 1, "file": "x", "by": null, "started": 0, "timeout": 1 });
-    let began = json!({ "line": "began", "at": "2026-01-31T12:00:00.000Z", "instance": PLAN, "running": running });
-    let began = format!("\n{began}");
-    let mut journal = fs::OpenOptions::new().append(true).open(project.lock_file("jsonl")).unwrap();
-    let over = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(std::sync::atomic::Ordering::Relaxed) {
-                std::io::Write::write_all(&mut journal, began.as_bytes()).unwrap();
-                project.run(&["status"]);
-            }
-        });
-        for _ in 0..30 {
-            project.set_state(json!({}));
-            let answer = project.stop().json();
-            assert_eq!(answer["decision"], "block", "{answer}");
-        }
-        over.store(true, std::sync::atomic::Ordering::Relaxed);
-    });
-}
-
 /// A command whose stdout is a terminal of this size, and the terminal's other end.
 pub fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -180,28 +135,6 @@ fn no_line_is_wider_than_the_terminal() {
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= usize::from(columns).min(100), "{columns}: {widest}\n{text}");
         assert!(text.replace(char::is_whitespace, "").contains("3FAIL"), "{columns}: {text}");
-    }
-}
-
-/// A word that is wider than the room beside its label stays whole, so that it can be copied.
-#[test]
-fn the_values_of_settings_are_broken_between_words() {
-    let project = reviewed();
-    project.set_for_all(&json!({ "gates": ["make test-everything"], "max_cost_usd": 1 }));
-    let (mut child, mut terminal) = on_terminal(project.command(["config"]), 60, 24);
-    let mut bytes = Vec::new();
-    let _ = terminal.read_to_end(&mut bytes);
-    assert!(child.wait().unwrap().success());
-    let text = String::from_utf8(bytes).unwrap();
-    for part in [
-        "\"code-review\",",
-        "\"all-code-review\"]",
-        "(~/.config/taskie/taskie.json)",
-        "1 US dollar",
-        "570 seconds ",
-        "8 reviews ",
-    ] {
-        assert!(text.lines().any(|line| line.contains(part)), "{part}: {text}");
     }
 }
 
@@ -258,22 +191,4 @@ fn whose_turn_it_is_follows_from_what_the_agent_did_last() {
     assert_eq!(turn(), yours);
     agent(&["next"]);
     assert_eq!(turn(), "The agent's turn: it implements task 2.");
-}
-
-/// Where there are several plans, a command means the one under review, and ends with its name.
-#[test]
-fn a_command_means_the_plan_under_review() {
-    let project = Project::in_state(json!({}));
-    let slow = Slow::on(&project, "PASS");
-    let hook = slow.begin(&project);
-    let later = project.root.join(".taskie/plans/zebra");
-    fs::create_dir_all(&later).unwrap();
-    fs::write(later.join("plan.md"), "# Zebra\n").unwrap();
-    let ran = project.run(&["pause"]);
-    assert_eq!(ran.err(), (0, ""));
-    assert!(ran.stdout.ends_with(&format!("\nplan: {PLAN}\n")), "{}", ran.stdout);
-    let rows = project.run(&["status", "--all"]).stdout;
-    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split_whitespace().collect()).collect();
-    assert_eq!(rows[1][3], "review");
-    slow.end(hook);
 }

@@ -26,7 +26,7 @@ macro_rules! transcripts {
 
 transcripts! {
     bad_input budget doctor dr_done every_stop findings gates journal loop_of_reviews meanwhile project_root record render review reviewer security
-    settings silence status trust validate workflow
+    settings silence status trust validate verify workflow
 }
 
 #[test]

@@ -67,7 +67,7 @@ table() {
 
 # state FIELD=JSON...: a plan in which the code review of task 1 is due, with these fields instead, as taskie would have left it.
 state() (
-    for journal in .git/taskie/*/test-plan.jsonl .taskie/.locks/test-plan.jsonl; do
+    for journal in .git/taskie/????????????????/test-plan.jsonl .taskie/.locks/test-plan.jsonl; do
         [ ! -f "$journal" ] || for line in '"decision","event":"","wrote":{}' '"landed"'; do
             printf '\n{"at":"%s","instance":"test-plan","line":%s}' "$(date -u +%FT%T.%3NZ)" "$line" >>"$journal"
         done

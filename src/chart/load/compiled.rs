@@ -1,7 +1,7 @@
 //! Charts that are compiled in. A test has checked that they have no flaws, so each part is read and resolved only when
 //! it is looked at.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::de::Deserialize as _;
 use serde::de::value::Error;
@@ -20,7 +20,6 @@ use crate::expr::templates::Templates;
 pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<Chart, Error> {
     let source = Arc::new(source(node)?);
     Ok(Chart {
-        validator: OnceLock::new(),
         origin: origin.to_owned(),
         is_default: CHARTS.first().is_some_and(|first| first.id == origin),
         scope: source.scope.clone().of_home(),

@@ -11,7 +11,7 @@ mod scope;
 mod targets;
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::chart::extend::Extended;
 use crate::chart::model::{FieldType, Rule, Source, WordTable, know_vendors};
@@ -121,7 +121,6 @@ impl Resolver<'_> {
         let (tables, broken_tables) = self.tables(&source);
         self.scope(&source.scope);
         Some(Chart {
-            validator: OnceLock::new(),
             origin: origin.to_owned(),
             is_default: CHARTS.first().is_some_and(|first| first.id == origin),
             scope: source.scope.clone().of_home(),

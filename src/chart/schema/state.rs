@@ -1,6 +1,5 @@
 //! The JSON Schemas of `state.json`, made from a chart's `[context]`, and of `config.json`, made from its `[config]`.
 
-use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
@@ -25,23 +24,6 @@ pub fn of(chart: &Chart) -> Json {
         "required": required,
         "properties": properties(chart, &chart.context),
         "additionalProperties": true,
-    })
-}
-
-/// Returns what of a state does not match the chart's schema, missing keys aside: they have defaults.
-pub fn breach(chart: &Chart, state: &Json) -> Option<String> {
-    let compile = || jsonschema::draft7::new(&of(chart)).map_err(|error| error.to_string());
-    let validator = match chart.validator.get_or_init(compile) {
-        Ok(validator) => validator,
-        Err(why) => return Some(format!("its schema is not valid: {why}")),
-    };
-    let is_missing = |kind: &_| matches!(kind, ValidationErrorKind::Required { .. });
-    let mut errors = validator.iter_errors(state);
-    let error = errors.find(|error| !is_missing(error.kind()))?;
-    let place = error.instance_path().to_string();
-    Some(match place.trim_start_matches('/') {
-        "" => error.to_string(),
-        field => format!("`{field}`: {error}"),
     })
 }
 
@@ -133,4 +115,19 @@ fn property(chart: &Chart, field: &Field) -> Json {
         property.insert("default".to_owned(), default_of(chart, field));
     }
     Json::Object(property)
+}
+
+/// Returns what of a state does not match the chart's schema, missing keys aside: they have defaults.
+#[cfg(test)]
+pub fn breach(chart: &Chart, state: &Json) -> Option<String> {
+    let validator = jsonschema::draft7::new(&of(chart)).unwrap();
+    let is_missing =
+        |kind: &_| matches!(kind, jsonschema::error::ValidationErrorKind::Required { .. });
+    let mut errors = validator.iter_errors(state);
+    let error = errors.find(|error| !is_missing(error.kind()))?;
+    let place = error.instance_path().to_string();
+    Some(match place.trim_start_matches('/') {
+        "" => error.to_string(),
+        field => format!("`{field}`: {error}"),
+    })
 }

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 
 use self::options::{args_of, args_of_phase, in_words_of, option};
 use super::{
-    chart, check_chart, config, enter, findings, log, next, render, review, schema, status,
+    chart, check_chart, config, enter, findings, log, next, render, review, schema, status, verify,
 };
 use crate::chart::Chart;
 use crate::chart::choice::{CHARTS, OWN};
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Log(log::Args),
     /// List what reviews found, and accept or reject a finding
     Findings(findings::Args),
+    /// Say whether what is here is what was reviewed
+    Verify(verify::Args),
     /// Print what a pull request needs, as Markdown
     Report(About),
     /// Show each setting and where it comes from; allow what the project may run

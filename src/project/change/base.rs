@@ -4,6 +4,7 @@ use std::fs;
 
 use super::repository::Repository;
 use super::terms::{Base, Changed, Unknown};
+use crate::store::git_dir;
 use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
@@ -49,7 +50,11 @@ impl Repository<'_> {
                     true => None,
                     false => self.ask(&["merge-base", &head, id])?,
                 };
-                let id = fork.as_deref().unwrap_or(id);
+                let id = match fork {
+                    Some(fork) => self.without_fetched(fork, &head)?,
+                    None => id.to_owned(),
+                };
+                let id = &*id;
                 let against = match id == head {
                     true => "since HEAD".to_owned(),
                     false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
@@ -57,7 +62,7 @@ impl Repository<'_> {
                 Ok((id.to_owned(), against))
             }
             Base::Left(given) => {
-                let fork = self.fork(&self.commit(given)?, &shown(given))?;
+                let fork = self.fork(&head, &self.commit(given)?, &shown(given))?;
                 Ok((fork, format!("since {}", shown(given))))
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
@@ -66,7 +71,9 @@ impl Repository<'_> {
                 let is_clean = !uncommitted.iter().any(Changed::is_readable);
                 let branch = is_clean.then(|| self.default_branch());
                 match branch.transpose()?.flatten() {
-                    Some((branch, id)) => Ok((self.fork(&id, &branch)?, format!("since {branch}"))),
+                    Some((branch, id)) => {
+                        Ok((self.fork(&head, &id, &branch)?, format!("since {branch}")))
+                    }
                     None if is_clean
                         && matches!(base, Base::AtHand)
                         && !self.is_only_branch()? =>
@@ -80,9 +87,44 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns the commit from which HEAD and the commit `id`, which the user knows as `other`, went apart.
-    fn fork(&self, id: &str, other: &str) -> Result<String, Unknown> {
-        if let Some(base) = self.ask(&["merge-base", "HEAD", id])? {
+    /// Returns the commit with which HEAD is compared in place of `base`: what was fetched since of the branch that others are
+    /// merged into, as far as HEAD has it. It came from elsewhere, so it is no part of the change.
+    fn without_fetched(&self, base: String, head: &str) -> Result<String, Unknown> {
+        let is_ancestor = |one: &str, other: &str| {
+            let found = self.ask(&["merge-base", "--is-ancestor", one, other])?;
+            Ok::<_, Unknown>(found.is_some())
+        };
+        let log = self.log_of_default_branch().unwrap_or_default();
+        let mut fetched = None;
+        for (ids, what) in log.lines().rev().filter_map(|line| line.split_once('\t')) {
+            let id = ids.split(' ').nth(1);
+            match what.starts_with("update by push") {
+                false => fetched = fetched.or(id),
+                // What was pushed since is the change's own, and comes back with all that is fetched later.
+                true if id.is_none_or(|id| is_ancestor(id, &base).unwrap_or(false)) => break,
+                true => fetched = None,
+            }
+        }
+        let Some(fetched) = fetched else { return Ok(base) };
+        let fork = self.ask(&["merge-base", head, fetched])?;
+        let fork = fork.filter(|fork| *fork != base);
+        Ok(match fork {
+            Some(fork) if is_ancestor(&base, &fork)? => fork,
+            _ => base,
+        })
+    }
+
+    /// Returns git's log of what the default branch was elsewhere, if there is one.
+    fn log_of_default_branch(&self) -> Option<String> {
+        let (_, common) = git_dir::of(self.root)?;
+        let head = fs::read_to_string(common.join("refs/remotes/origin/HEAD")).unwrap_or_default();
+        let name = head.trim_end().strip_prefix("ref: ").unwrap_or("refs/remotes/origin/main");
+        fs::read_to_string(common.join("logs").join(name)).ok()
+    }
+
+    /// Returns the commit from which two commits went apart; the user knows the second one as `other`.
+    pub(super) fn fork(&self, head: &str, id: &str, other: &str) -> Result<String, Unknown> {
+        if let Some(base) = self.ask(&["merge-base", head, id])? {
             return Ok(base);
         }
         Err(self.without_base(other, &format!("HEAD and {other} have no commit in common")))
@@ -134,7 +176,7 @@ impl Repository<'_> {
     }
 
     /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
-    fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
+    pub(super) fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
         let remote = self.ask(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"])?;
         let usual = [
             "refs/remotes/origin/main",

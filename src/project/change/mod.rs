@@ -13,51 +13,15 @@ mod trees;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use self::command::run;
 use self::repository::Repository;
 use crate::project::git::{git, is_in_git};
 use crate::store::git_dir::{self, WorkTree};
 
-use self::pattern::is_skipped;
-pub(crate) use self::terms::{Base, Changed, Content, Unknown};
-pub(crate) use self::trees::{Tree, Trees};
-
-/// A change.
-#[derive(Debug)]
-pub(crate) struct Change {
-    /// The commit that it starts from; the empty tree where there is none.
-    pub(crate) base: String,
-    /// What that is, in words: `since HEAD`.
-    pub(crate) against: String,
-    /// The tree of `base`, with nothing in it that does not count.
-    pub(crate) before: String,
-    /// The tree now, with the same files and folders.
-    pub(crate) after: String,
-    pub(crate) files: Vec<Changed>,
-    /// What it was to be compared with cannot be read anymore.
-    pub(crate) is_lost: bool,
-}
-
-impl Change {
-    /// Returns how many lines have changed in the files that `skip` does not leave out; `None` if there is no such file.
-    pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
-        let files = self.files.iter();
-        let counted = files.filter(|file| file.is_readable() && !is_skipped(&file.path, skip));
-        counted.fold(None, |sum, file| {
-            let lines = file.lines.filter(|_| file.content == Content::InDiff);
-            let (added, removed) = lines.unwrap_or((0, 0));
-            Some(sum.unwrap_or(0) + added + removed)
-        })
-    }
-
-    /// Returns the files that no reviewer can read and no pattern in `skip` matches.
-    pub(crate) fn unread(&self, skip: &[String]) -> Vec<String> {
-        let unread = self.files.iter().filter(|file| !file.is_readable());
-        let unread = unread.filter(|file| !is_skipped(&file.path, skip));
-        unread.map(ToString::to_string).collect()
-    }
-}
+pub(crate) use self::terms::{Base, Change, Changed, Unknown};
+pub(crate) use self::trees::{RECEIPTS, Tree, Trees};
 
 /// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
 /// git, and where git says nothing.
@@ -101,7 +65,32 @@ pub(crate) fn is_same(root: &Path, trees: [&str; 2], files: &[String]) -> bool {
 /// Finds out what has changed in a work tree, compared with `base`.
 pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
     let now = trees.read()?;
-    trees.repository(|repository| compared(repository, trees, &now, base))
+    let mut last = trees.compared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let (Some(change), Base::Known(base)) = (&*last, base)
+        && (&*change.base, &change.after) == (base, &now.id)
+    {
+        return Ok(change.clone());
+    }
+    let change = trees.repository(|repository| compared(repository, trees, &now, base))?;
+    *last = (!change.is_lost).then(|| change.clone());
+    Ok(change)
+}
+
+/// Returns what differs in the commits of a range, as in `main..HEAD`, from where its two ends went apart; without one, what
+/// differs in the work tree from where it left the default branch.
+pub(crate) fn in_range(trees: &Trees, range: Option<&str>) -> Result<Vec<Changed>, Unknown> {
+    let Some(range) = range else {
+        let branch = trees.repository(|repository| repository.default_branch())?;
+        let base = branch.as_ref().map_or("HEAD", |(name, _)| name);
+        return Ok(read(trees, Base::Left(base))?.files);
+    };
+    let (from, to) = range.split_once("..").unwrap_or((range, ""));
+    let to = if to.is_empty() { "HEAD" } else { to };
+    trees.repository(|repository| {
+        let (to, from) = (repository.commit(to)?, repository.commit(from)?);
+        let fork = repository.fork(&to, &from, range)?;
+        Ok(differing(repository, trees, &fork, &to)?.1)
+    })
 }
 
 fn compared(

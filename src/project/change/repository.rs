@@ -1,6 +1,6 @@
 //! Git in a work tree: its commands, and what differs between two trees.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -132,6 +132,7 @@ impl<'r> Repository<'r> {
             "--raw",
             "--numstat",
             "-z",
+            "--no-abbrev",
             "--no-renames",
             "--no-ext-diff",
             "--no-textconv",
@@ -143,31 +144,29 @@ impl<'r> Repository<'r> {
         })?;
         // Each entry of the first list is followed by its path.
         let mut lines = listed.split('\0').filter(|line| !line.is_empty()).peekable();
-        let (mut submodules, mut gone) = (HashSet::new(), HashSet::new());
+        let mut objects = HashMap::new();
         while let Some(entry) = lines.next_if(|line| line.starts_with(':')) {
-            let path = lines.next();
-            match entry[1..].split(' ').nth(1) {
-                Some(GITLINK) => submodules.extend(path),
-                Some(NO_FILE) => gone.extend(path),
-                _ => {}
+            let words: Vec<&str> = entry[1..].split(' ').collect();
+            if let ([_, mode, _, id, ..], Some(path)) = (&*words, lines.next()) {
+                objects.insert(path, format!("{mode} {id}"));
             }
         }
         let files = lines.filter_map(|line| {
             let mut parts = line.splitn(3, '\t');
             let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
             let lines = added.parse().ok().zip(removed.parse().ok());
+            let object = objects.remove(path).unwrap_or_default();
+            let is_submodule = object.starts_with(GITLINK);
             let content = match lines {
-                _ if submodules.contains(path) => {
-                    Content::Unknown("a submodule: its content is not shown")
-                }
-                None if gone.contains(path) => Content::Removed,
+                _ if is_submodule => Content::Unknown("a submodule: its content is not shown"),
+                None if object.starts_with(NO_FILE) => Content::Removed,
                 None if self.is_text(Path::new(path)) => Content::InFile("not shown by `git diff`"),
                 None => Content::Unknown("binary"),
                 Some(_) if LOCKS.iter().any(|end| path.ends_with(end)) => Content::Generated,
                 Some(_) => Content::InDiff,
             };
-            let lines = lines.filter(|_| !submodules.contains(path));
-            Some(Changed { path: path.to_owned(), lines, content })
+            let lines = lines.filter(|_| !is_submodule);
+            Some(Changed { path: path.to_owned(), lines, content, object })
         });
         Ok(files.collect())
     }

@@ -1,5 +1,6 @@
 //! The parts of a change: what it is compared with, and each file; or why it is unknown.
 
+use super::pattern::is_skipped;
 use crate::diagnostic::quote::quoted;
 use crate::text::shown;
 
@@ -18,6 +19,42 @@ pub(crate) enum Base<'b> {
     Now,
 }
 
+/// A change.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    /// The commit that it starts from; the empty tree where there is none.
+    pub(crate) base: String,
+    /// What that is, in words: `since HEAD`.
+    pub(crate) against: String,
+    /// The tree of `base`, with nothing in it that does not count.
+    pub(crate) before: String,
+    /// The tree now, with the same files and folders.
+    pub(crate) after: String,
+    pub(crate) files: Vec<Changed>,
+    /// What it was to be compared with cannot be read anymore.
+    pub(crate) is_lost: bool,
+}
+
+impl Change {
+    /// Returns how many lines have changed in the files that `skip` does not leave out; `None` if there is no such file.
+    pub(crate) fn lines(&self, skip: &[String]) -> Option<u64> {
+        let files = self.files.iter();
+        let counted = files.filter(|file| file.is_readable() && !is_skipped(&file.path, skip));
+        counted.fold(None, |sum, file| {
+            let lines = file.lines.filter(|_| file.content == Content::InDiff);
+            let (added, removed) = lines.unwrap_or((0, 0));
+            Some(sum.unwrap_or(0) + added + removed)
+        })
+    }
+
+    /// Returns the files that no reviewer can read and no pattern in `skip` matches.
+    pub(crate) fn unread(&self, skip: &[String]) -> Vec<String> {
+        let unread = self.files.iter().filter(|file| !file.is_readable());
+        let unread = unread.filter(|file| !is_skipped(&file.path, skip));
+        unread.map(ToString::to_string).collect()
+    }
+}
+
 /// Why the content of a repository in the repository is in no tree.
 pub(super) const REPOSITORY: &str = "a repository of its own";
 pub(super) const SUBMODULE: &str = "a submodule in which something is not committed";
@@ -29,6 +66,8 @@ pub(crate) struct Changed {
     /// How many lines were added and removed; `None` if nobody counts its lines.
     pub(crate) lines: Option<(u64, u64)>,
     pub(crate) content: Content,
+    /// The mode and the object that git has for it now.
+    pub(crate) object: String,
 }
 
 /// Where the content of a file can be read.

@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use super::command::{bytes, failed, no_repository, unwritable};
 use super::index::Index;
 use super::repository::{GITLINK, Repository};
-use super::terms::{Changed, Content, REPOSITORY, SUBMODULE, Unknown};
+use super::terms::{Change, Changed, Content, REPOSITORY, SUBMODULE, Unknown};
 use crate::chart::Scope;
 use crate::chart::choice::CHARTS;
 use crate::hash::Hash;
@@ -21,6 +21,9 @@ use crate::store::git_dir::{self, WorkTree};
 /// A file that is larger is not read: one that git does not track, and one that it does.
 const LARGE: u64 = 1024 * 1024;
 const LARGE_TRACKED: u64 = 16 * LARGE;
+
+/// The file in the directory of an instance with its receipts, where they are committed.
+pub(crate) const RECEIPTS: &str = "receipts.jsonl";
 
 /// What is in no tree of a work tree.
 #[derive(Debug, Default)]
@@ -41,6 +44,8 @@ pub(crate) struct Trees {
     temporary: OnceLock<TempDir>,
     limits: Limits,
     last: Mutex<Option<(Index, Arc<Tree>)>>,
+    /// The last change that was found in it.
+    pub(super) compared: Mutex<Option<Change>>,
 }
 
 /// The files of a work tree.
@@ -73,6 +78,7 @@ impl Trees {
             temporary: OnceLock::new(),
             limits,
             last: Mutex::default(),
+            compared: Mutex::default(),
         }
     }
 
@@ -228,6 +234,7 @@ impl Trees {
             let files = files.into_iter().map(|(name, why)| Changed {
                 path: String::from_utf8_lossy(name).into_owned(),
                 lines: None,
+                object: String::new(),
                 content: match repository.is_text(&path(name)) && !is_nameless(name) {
                     true => Content::InFile(why),
                     false => Content::Unknown(why),
@@ -257,7 +264,7 @@ impl Limits {
             folder.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'))
         };
         let Some((folder, name)) = file.rsplit_once('/') else { return false };
-        let is_own = [state_file::FILE, ledger::FILE, ".gitignore"].contains(&name)
+        let is_own = [state_file::FILE, ledger::FILE, RECEIPTS, ".gitignore"].contains(&name)
             || [".md", ".log"].iter().any(|end| name.ends_with(end));
         let instances = format!("{}/{}", self.home, self.folder);
         let is_of_instance =

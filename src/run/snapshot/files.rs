@@ -113,7 +113,7 @@ impl Snapshot {
         let chart = &self.place.chart;
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.place.root.join(&dir);
-        let state = state_file::glance(chart, &whole);
+        let state = state_file::read(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
             Reading::Missing => Some(context::initial(chart)),

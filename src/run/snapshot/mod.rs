@@ -70,12 +70,6 @@ impl Place {
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
-    /// Takes a snapshot for a first look: an event that does nothing needs no more. The state is not validated.
-    pub(crate) fn glance(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        let snapshot = Snapshot::take(self, state_file::glance(&self.chart, &self.dir()));
-        Arc::new(snapshot.with_git(git))
-    }
-
     /// Returns what the checks find that look at nothing but settings and fields of the state.
     pub(crate) fn unfit_settings(&self) -> Vec<String> {
         let snapshot = self.snapshot();
@@ -290,7 +284,7 @@ impl World for Snapshot {
                 let past = || Past {
                     runs: self.all_runs(),
                     has_run: self.has_run,
-                    retried: postponed::retried(&self.place.store),
+                    retried: postponed::retried(self.place.journal()),
                 };
                 spent_so_far(&self.place.chart, setting, past, of)?
             }

@@ -1,0 +1,112 @@
+//! `taskie verify`: says whether what is here is what was reviewed, and prints the receipts.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::chart::Chart;
+use crate::commands::error::{CliError, WRONG_USAGE};
+use crate::commands::output::Output;
+use crate::commands::place::cwd;
+use crate::page::{self, Page, counted, paint_words};
+use crate::project::change::{self, Trees, Unknown};
+use crate::project::home;
+use crate::receipt::file::SETTING;
+use crate::receipt::statement::Receipt;
+use crate::receipt::verify::{Receipts, Verified};
+use crate::store::git_dir;
+use crate::text::shown;
+
+/// The exit code where nothing is known of any review.
+const NO_RECEIPT: u8 = 3;
+
+/// How many files and flaws are named.
+const MOST: usize = 20;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 verified, 1 not, 2 wrong usage or too little history, 3 no receipt here"
+)]
+pub(crate) struct Args {
+    /// The commits to look at, such as main..HEAD [default: what differs here from the default branch]
+    range: Option<String>,
+    /// Print the receipts: who reviewed what, and with what result
+    #[arg(long, conflicts_with = "range")]
+    receipts: bool,
+    /// Print one JSON object, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Returns what was found.
+pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
+    let (cwd, scope) = (cwd()?, &chart.scope);
+    let root = home::project_root(&cwd, &scope.home);
+    let root = root.or_else(|| Some(git_dir::around(&cwd)?.top)).unwrap_or(cwd);
+    let unread = CliError::because("the receipts cannot be read");
+    let receipts = Receipts::of(&root, scope).map_err(unread)?;
+    if receipts.all.is_empty() {
+        let message = "there is no receipt here: no cycle of reviews has ended in this clone";
+        let help = format!("the setting `{SETTING}` lets a plan's receipts be committed");
+        return Err(CliError::with_help(message, help).with_code(NO_RECEIPT));
+    }
+    if args.receipts {
+        return Ok(match args.json {
+            true => Output::json(json!({ "receipts": receipts.all })),
+            false => Output::of(listed(&receipts.all)),
+        });
+    }
+    let trees = Trees::of(&root, None, scope);
+    let changed = change::in_range(&trees, args.range.as_deref());
+    let changed = changed.map_err(|Unknown { message, help }| {
+        CliError::with_help(message, help).with_code(WRONG_USAGE)
+    })?;
+    let verified = receipts.verify(&root, &changed);
+    let output = match args.json {
+        true => Output::json(verified.json()),
+        false => Output::of(page(&verified)),
+    };
+    Ok(output.well(verified.is_clean()))
+}
+
+/// Returns the result for people.
+fn page(verified: &Verified) -> Page {
+    let mut page = Page::new(page::width(), 2);
+    let files = counted(verified.files, "changed file");
+    page.styled(&match verified.is_clean() {
+        true => format!(
+            "{}: {files}, as clean reviews have seen them",
+            paint_words(page::GOOD, "verified")
+        ),
+        false => format!("{}: {files}", paint_words(page::BAD, "not verified")),
+    });
+    let unread = verified.unread.iter();
+    let unread =
+        unread.map(|file| format!("{}: no clean review has seen it as it is", shown(file)));
+    let lines: Vec<String> = unread.chain(verified.flaws.iter().cloned()).collect();
+    lines.iter().take(MOST).for_each(|line| page.row("", line));
+    if lines.len() > MOST {
+        page.row("", &format!("and {} more: --json has all", lines.len() - MOST));
+    }
+    page
+}
+
+/// Returns the receipts for people.
+fn listed(receipts: &[Receipt]) -> Page {
+    let mut page = Page::new(page::width(), 2);
+    for receipt in receipts {
+        let day = receipt.at.get(..10).unwrap_or_default();
+        let name = receipt.instance.file_name().unwrap_or_default().to_string_lossy();
+        let what = format!("{} {}: {}", shown(&name), shown(&receipt.cycle), shown(&receipt.ended));
+        page.styled(&format!("{day} {}", paint_words(page::STRONG, &what)));
+        for review in &receipt.reviews {
+            let verdict = review.verdict.as_deref().unwrap_or("did not count");
+            let by = review.by.as_deref().unwrap_or("a reviewer");
+            let found = counted(review.findings, "finding");
+            page.row("", &format!("{}. {verdict} by {}, {found}", review.n, shown(by)));
+        }
+        let files = receipt.code.as_ref().map(|code| code.files.len());
+        files.iter().for_each(|files| page.row("", &counted(*files, "changed file")));
+    }
+    page
+}

@@ -1,0 +1,80 @@
+//! The receipts that follow from a journal.
+
+use std::fs;
+use std::path::Path;
+
+use super::statement::{PASSED, Receipt, Reviewed};
+use crate::chart::Chart;
+use crate::engine::context::{Context, base, running_cycle};
+use crate::hash;
+use crate::host::vendors::PASS;
+use crate::store::facts::{ENTER, RUN};
+use crate::store::journal::{DecisionLine, Line, ReviewLine};
+
+/// Returns the receipts of an instance in the directory `dir` whose journal has these lines, oldest first.
+pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt> {
+    let running = |context: &Context| {
+        let cycle = running_cycle(chart, context)?;
+        Some((&cycle.id, cycle.title(&base(cycle, context).unwrap_or_default())))
+    };
+    let mut receipts = Vec::new();
+    let (mut reviews, mut gates): (Vec<&ReviewLine>, Vec<(String, Option<i32>)>) =
+        Default::default();
+    let mut was = None;
+    for line in lines {
+        let decided = match line {
+            Line::Review(review) => {
+                reviews.push(review);
+                continue;
+            }
+            Line::Gate(gate) => {
+                gates.push((gate.command.clone(), gate.exit));
+                continue;
+            }
+            Line::Decision(decided) => decided,
+        };
+        let Some(wrote) = &decided.wrote else { continue };
+        let changed = decided.changed.iter().map(|(name, [old, _])| (name.clone(), old.clone()));
+        let mut before = wrote.fields.clone();
+        before.extend(changed);
+        let (begun, is) = (running(&before), running(&wrote.fields));
+        let left = was.filter(|was| *was != begun).flatten().map(|left| (left, true));
+        let ended = begun.filter(|begun| Some(begun) != is.as_ref()).map(|ended| (ended, false));
+        for ((id, title), is_left) in left.into_iter().chain(ended) {
+            reviews.retain(|review| review.run.cycle == *id);
+            receipts.push(Receipt {
+                at: decided.at.clone(),
+                instance: dir.to_owned(),
+                cycle: title,
+                ended: match is_left {
+                    true => "outside taskie".to_owned(),
+                    false => how(chart, decided, &reviews),
+                },
+                session: decided.session.clone(),
+                chart: chart.id.clone(),
+                chart_sha256: fs::read(&chart.origin).ok().map(|text| hash::of(&text)),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                reviews: reviews.iter().map(|review| Reviewed::of(review)).collect(),
+                gates: std::mem::take(&mut gates),
+                code: reviews.last().and_then(|review| review.code.clone()),
+                before: None,
+            });
+            reviews.clear();
+        }
+        was = Some(is);
+    }
+    receipts
+}
+
+/// Returns how a decision has ended a cycle with these reviews.
+fn how(chart: &Chart, decided: &DecisionLine, reviews: &[&ReviewLine]) -> String {
+    let is_command = [ENTER, RUN].iter().any(|start| decided.event.starts_with(start));
+    let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
+    let last = reviews.last().filter(|review| review.run.failure().is_none());
+    let is_pass = last.is_some_and(|review| review.run.verdict.as_deref() == Some(PASS));
+    match () {
+        () if is_command => decided.event.clone(),
+        () if advances && is_pass => PASSED.to_owned(),
+        () => "not passed".to_owned(),
+    }
+}

@@ -1,0 +1,122 @@
+//! A receipt: what it says, and the statement that is its line.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use crate::hash;
+use crate::page;
+use crate::project::change::Changed;
+use crate::store::journal::{Code, ReviewLine};
+
+/// How many changed files a receipt names. Of more, it has one hash.
+const FILES: usize = 500;
+
+/// How a cycle has ended whose last review passed.
+pub(super) const PASSED: &str = "passed";
+
+/// A cycle that has ended: the predicate of an in-toto statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Receipt {
+    /// When the cycle ended, in RFC 3339.
+    pub(crate) at: String,
+    /// The directory of the instance, from the root of the project on.
+    pub(crate) instance: PathBuf,
+    /// The cycle, and what it was about.
+    pub(crate) cycle: String,
+    /// How it ended: `passed`, `not passed`, `outside taskie`, or the command that ended it.
+    pub(crate) ended: String,
+    /// The session that ended it, if it was one.
+    pub(super) session: Option<String>,
+    /// The chart, and a hash of its file if it is none of this program's.
+    pub(super) chart: String,
+    pub(super) chart_sha256: Option<String>,
+    /// The version of this program.
+    pub(super) version: String,
+    pub(crate) reviews: Vec<Reviewed>,
+    /// Each command line that ran before a review, and its exit code.
+    pub(super) gates: Vec<(String, Option<i32>)>,
+    /// The code that the last reviewer saw; `None` if it was about a document.
+    pub(crate) code: Option<Code>,
+    /// The hash of the line before.
+    pub(super) before: Option<String>,
+}
+
+/// A review of a cycle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Reviewed {
+    pub(crate) n: i64,
+    /// `None` if it failed, or did not count.
+    pub(crate) verdict: Option<String>,
+    pub(crate) by: Option<String>,
+    pub(super) cost_usd: Option<f64>,
+    pub(crate) findings: usize,
+    pub(super) file: String,
+    pub(super) sha256: Option<String>,
+}
+
+/// A line: an in-toto statement about the tree that was reviewed, or about the last review if it was about a document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Statement {
+    #[serde(rename = "_type")]
+    kind: String,
+    subject: Json,
+    #[serde(rename = "predicateType")]
+    predicate_type: String,
+    pub(super) predicate: Receipt,
+}
+
+impl Receipt {
+    /// Returns whether the cycle has ended because its reviews were clean.
+    pub(crate) fn has_passed(&self) -> bool {
+        self.ended == PASSED
+    }
+
+    pub(super) fn statement(&self) -> Statement {
+        let last = self.reviews.last();
+        let digest = match (&self.code, last) {
+            (Some(code), _) => json!({ "gitTree": code.tree }),
+            (None, last) => json!({ "sha256": last.and_then(|review| review.sha256.as_ref()) }),
+        };
+        Statement {
+            kind: "https://in-toto.io/Statement/v1".to_owned(),
+            subject: json!([{ "name": self.instance, "digest": digest }]),
+            predicate_type: "urn:taskie:receipt:1".to_owned(),
+            predicate: self.clone(),
+        }
+    }
+}
+
+/// Returns what a receipt says of a changed file: its mode, its object and its name.
+pub(crate) fn entry(file: &Changed) -> String {
+    format!("{} {}", file.object, file.path)
+}
+
+/// Returns the entries of these files, or one hash over all of them if there are many.
+pub(crate) fn entries(files: &[Changed]) -> Vec<String> {
+    let entries: Vec<String> = files.iter().map(entry).collect();
+    match entries.len() > FILES {
+        true => vec![over_all(&entries)],
+        false => entries,
+    }
+}
+
+pub(super) fn over_all(entries: &[String]) -> String {
+    format!("sha256 {}", hash::of(entries.join("\n").as_bytes()))
+}
+
+impl Reviewed {
+    pub(super) fn of(review: &ReviewLine) -> Self {
+        let run = &review.run;
+        Self {
+            n: run.n,
+            verdict: run.verdict.clone().filter(|_| run.failure().is_none()),
+            by: review.by.clone(),
+            cost_usd: run.cost.and_then(|cost| page::usd(cost).as_f64()),
+            findings: run.found.findings.len(),
+            file: run.file.clone(),
+            sha256: review.sha256.clone(),
+        }
+    }
+}
