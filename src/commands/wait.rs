@@ -117,6 +117,7 @@ fn give(place: &Place, answer: &WaitedAnswer) -> Output {
     {
         place.journal().say(Said { owed: Some(owed.at), ..Said::default() });
     }
+    place.trees().forget();
     let code = match (answer.is_of_other(under_way::seen(place)), answer.code) {
         (false, code) => code,
         (true, 0) => {

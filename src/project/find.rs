@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::chart::Scope;
 use crate::files::Warnings;
 use crate::files::pattern::name_flaw;
-use crate::os::folder::{Entry, Folder, Modified};
 use crate::project::state_file::FILE;
 use crate::text::shown;
 
@@ -34,7 +34,7 @@ impl Instance {
     /// Returns the name of its lock and journal, which it shares with others if each session has its own instance.
     pub(crate) fn shared_name(&self, scope: &Scope) -> Cow<'_, str> {
         match scope.is_per_session() {
-            true => scope.folder.replace('/', "-").into(),
+            true => scope.folder().replace('/', "-").into(),
             false => self.name.as_str().into(),
         }
     }
@@ -61,31 +61,31 @@ impl From<Result<Instance, String>> for Newest {
 
 /// Finds the instance in which a matching file was modified last; of several, the last by name.
 pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
-    let Scope { noun, .. } = scope;
+    let noun = scope.noun();
     let folder = folder(scope);
     if leads_outside(root, &folder) {
         return Newest::from(Err(not_followed(&folder)));
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut dirs: Vec<OsString> = Vec::new();
-    let mut found: Vec<(Modified, &OsString)> = Vec::new();
-    let listed = Folder::open(&root.join(&folder)).and_then(|mut opened| {
-        let entries = opened.entries()?;
-        Ok((opened, entries))
-    });
-    let (opened, entries) = match listed {
-        Ok(listed) => listed,
+    let mut found: Vec<(SystemTime, &OsString)> = Vec::new();
+    let listed = fs::read_dir(root.join(&folder));
+    let listed = listed.and_then(|entries| entries.collect::<io::Result<Vec<DirEntry>>>());
+    let entries = match listed {
+        Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Newest::default(),
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
             return Newest::from(Err(warning));
         }
     };
-    for Entry { name, kind } in entries {
+    for entry in entries {
+        let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        if kind.is_symlink() {
+        let kind = entry.file_type().ok();
+        if kind.is_some_and(|kind| kind.is_symlink()) {
             let path = root.join(&folder).join(&name);
             if !path.is_dir() {
                 continue;
@@ -98,16 +98,16 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
                 });
                 continue;
             }
-        } else if !kind.is_dir() {
+        } else if !kind.is_some_and(|kind| kind.is_dir()) {
             continue;
         }
         dirs.push(name);
     }
     // If there is only one, it does not matter when it was last modified.
     let is_alone = dirs.len() == 1;
-    let touched = |names: &[OsString]| -> Vec<io::Result<Option<Modified>>> {
+    let touched = |names: &[OsString]| -> Vec<io::Result<Option<SystemTime>>> {
         let names = names.iter();
-        names.map(|name| touched(&opened, name, is_alone)).collect()
+        names.map(|name| touched(&root.join(&folder).join(name), is_alone)).collect()
     };
     for (name, touched) in dirs.iter().zip(in_parallel(&dirs, touched)) {
         match touched {
@@ -168,14 +168,14 @@ fn not_followed(dir: &Path) -> String {
 /// Returns the instance called `name`; the error says why that cannot be a name.
 pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
-        return Err(format!("`{}` cannot be the name of a {}: {flaw}", shown(name), scope.noun));
+        return Err(format!("`{}` cannot be the name of a {}: {flaw}", shown(name), scope.noun()));
     }
     Ok(Instance { dir: folder(scope).join(name), name: name.to_owned() })
 }
 
 /// Returns the folder of all instances, relative to the project's root.
 pub(crate) fn folder(scope: &Scope) -> PathBuf {
-    Path::new(&scope.home).join(&scope.folder)
+    Path::new(&scope.home).join(scope.folder())
 }
 
 /// Returns whether there is anything of an instance but what this program keeps for now: a review that was killed before it
@@ -183,9 +183,9 @@ pub(crate) fn folder(scope: &Scope) -> PathBuf {
 pub(crate) fn exists(root: &Path, scope: &Scope, dir: &Path) -> bool {
     let mut files = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
     let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
-    match scope.since {
-        None => root.join(dir).is_dir(),
-        Some(_) => files.any(|file| !is_hidden(&file.file_name())),
+    match scope.is_of_changes() {
+        false => root.join(dir).is_dir(),
+        true => files.any(|file| !is_hidden(&file.file_name())),
     }
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name_flaw(name).is_none())
-        .filter(|name| scope.since.is_none() || exists(root, scope, &folder(scope).join(name)))
+        .filter(|name| !scope.is_of_changes() || exists(root, scope, &folder(scope).join(name)))
         .collect();
     names.sort();
     Ok(names)
@@ -258,19 +258,20 @@ fn in_parallel<T: Send>(names: &[OsString], work: impl Fn(&[OsString]) -> Vec<T>
     })
 }
 
-/// Returns when the state or a Markdown file in the directory `name` was last modified, or with `any`, some time; `None` if
-/// there is none.
-fn touched(instances: &Folder, name: &OsStr, any: bool) -> io::Result<Option<Modified>> {
+/// Returns when the state or a Markdown file in a directory was last modified, or with `any`, some time; `None` if there is
+/// none.
+fn touched(dir: &Path, any: bool) -> io::Result<Option<SystemTime>> {
     // The state is there as a rule, and is found without a look into the directory.
-    if any && instances.modified(&Path::new(name).join(FILE)).is_ok() {
-        return Ok(Some(Modified::default()));
+    if any && dir.join(FILE).symlink_metadata().is_ok() {
+        return Ok(Some(UNIX_EPOCH));
     }
-    let mut folder = instances.folder(name)?;
     let mut last = None;
-    for Entry { name, .. } in folder.entries()? {
-        let path = Path::new(&name);
-        if path == FILE || path.extension().is_some_and(|end| end == "md") {
-            match folder.modified(path) {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = Path::new(&name);
+        if name == FILE || name.extension().is_some_and(|end| end == "md") {
+            match entry.metadata().and_then(|meta| meta.modified()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
             }
@@ -290,14 +291,9 @@ mod tests {
     fn the_newest_of_many() {
         let root = tempfile::tempdir().unwrap();
         let scope = Scope {
-            settings: None,
-            since: None,
-            always: None,
-            prompts: None,
             home: ".home".to_owned(),
-            noun: "plan".to_owned(),
-            folder: "plans".to_owned(),
-            per_session: false,
+            instances: "plans/*".to_owned(),
+            is_of_changes: false,
         };
         let newest_of = || {
             let found = newest(root.path(), &scope);
@@ -308,7 +304,7 @@ mod tests {
             let dir = root.path().join(folder(&scope)).join(format!("p{plan:03}"));
             fs::create_dir_all(&dir).unwrap();
             let file = fs::File::create(dir.join(file)).unwrap();
-            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            let time = UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             file.set_modified(time).unwrap();
         };
         assert_eq!(newest_of(), None);

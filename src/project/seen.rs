@@ -70,7 +70,7 @@ pub(crate) fn changed(
 /// Returns the tables in a file whose rows have a status.
 fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
     let tables = chart.tables.values();
-    tables.filter(move |table| !table.finished.is_empty() && table.file.matches(name).is_some())
+    tables.filter(move |table| table.has_status() && table.file.matches(name).is_some())
 }
 
 /// Returns a number for the content of a file.

@@ -84,9 +84,6 @@ pub(crate) fn write(
         let _ = place.journal().set_aside(why.to_owned());
     }
     decision.messages.extend(changes);
-    if is_reviewed {
-        restore_driver(place, event)?;
-    }
     claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let mut performed = Performed::of(&snapshot, decision);
@@ -199,7 +196,7 @@ pub(crate) fn claimant<'e>(
     let takes_up = match &event.trigger {
         Trigger::Hook(name) if is_event(name) => false,
         // Of a change that is over, nothing comes next.
-        Trigger::Hook(_) => place.chart.scope.since.is_none() || place.is_in_cycle(),
+        Trigger::Hook(_) => !place.chart.scope.is_of_changes() || place.is_in_cycle(),
         Trigger::Enter { .. } => true,
         Trigger::Command(_) => driver::of(place.journal()).is_empty(),
     };
@@ -240,23 +237,12 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     }
     let snapshot = other.snapshot();
     let cycle = running_cycle(&place.chart, snapshot.context())?;
-    let noun = &scope.noun;
+    let noun = scope.noun();
     Some(format!(
         "No session drives {noun} '{}' anymore, and its {} has not passed.",
         shown(&name),
         cycle.id
     ))
-}
-
-/// Records the driver again: a reviewer may have removed everything that git ignores.
-fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let is_driven = || !place.journal().facts().drivers.is_empty();
-    match &event.session {
-        Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
-            record_driver(place, session)
-        }
-        _ => Ok(()),
-    }
 }
 
 fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {

@@ -76,7 +76,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let gaps: String = [left, never].into_iter().flatten().collect();
     format!(
         "The {} '{}' is {phase}: {}.{gaps}",
-        chart.scope.noun,
+        chart.scope.noun(),
         place.instance.name,
         parts.join(", ")
     )
@@ -85,7 +85,7 @@ pub(crate) fn finished(place: &Place) -> String {
 /// Returns the rows that are finished and have a file, as cycles name what they are about: by the file's name without what
 /// comes after its last dot.
 fn done_rows(chart: &Chart, world: &Arc<dyn World>) -> Vec<String> {
-    let tables = chart.tables.iter().filter(|(_, table)| !table.finished.is_empty());
+    let tables = chart.tables.iter().filter(|(_, table)| table.has_status());
     let rows = tables.filter_map(|(name, _)| {
         let table = world.look(&Source::Table(name.clone())).ok()?;
         let rows = table.get_attr("rows").ok()?.try_iter().ok()?;
