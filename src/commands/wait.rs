@@ -20,9 +20,9 @@ use crate::page::Page;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::facts::Said;
+use crate::store::facts::{Said, WaitedAnswer};
 use crate::store::lock::ReviewLock;
-use crate::store::waiting::{WaitedAnswer, Waiting};
+use crate::store::waiting::Waiting;
 
 /// The name of the command.
 pub(crate) const COMMAND: &str = "review";
@@ -117,6 +117,7 @@ fn give(place: &Place, answer: &WaitedAnswer) -> Output {
     {
         place.journal().say(Said { owed: Some(owed.at), ..Said::default() });
     }
+    place.trees().forget();
     let code = match (answer.is_of_other(under_way::seen(place)), answer.code) {
         (false, code) => code,
         (true, 0) => {

@@ -1,7 +1,6 @@
 //! Everything that differs between Linux and macOS, and what the standard library lacks: processes, signals, files.
 
 pub(crate) mod file;
-pub(crate) mod folder;
 pub(crate) mod group;
 mod orphans;
 pub(crate) mod process;

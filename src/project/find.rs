@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::chart::Scope;
 use crate::files::Warnings;
 use crate::files::pattern::name_flaw;
-use crate::os::folder::{Entry, Folder, Modified};
 use crate::project::state_file::FILE;
 use crate::text::shown;
 
@@ -68,24 +68,24 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut dirs: Vec<OsString> = Vec::new();
-    let mut found: Vec<(Modified, &OsString)> = Vec::new();
-    let listed = Folder::open(&root.join(&folder)).and_then(|mut opened| {
-        let entries = opened.entries()?;
-        Ok((opened, entries))
-    });
-    let (opened, entries) = match listed {
-        Ok(listed) => listed,
+    let mut found: Vec<(SystemTime, &OsString)> = Vec::new();
+    let listed = fs::read_dir(root.join(&folder));
+    let listed = listed.and_then(|entries| entries.collect::<io::Result<Vec<DirEntry>>>());
+    let entries = match listed {
+        Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Newest::default(),
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
             return Newest::from(Err(warning));
         }
     };
-    for Entry { name, kind } in entries {
+    for entry in entries {
+        let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        if kind.is_symlink() {
+        let kind = entry.file_type().ok();
+        if kind.is_some_and(|kind| kind.is_symlink()) {
             let path = root.join(&folder).join(&name);
             if !path.is_dir() {
                 continue;
@@ -98,16 +98,16 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
                 });
                 continue;
             }
-        } else if !kind.is_dir() {
+        } else if !kind.is_some_and(|kind| kind.is_dir()) {
             continue;
         }
         dirs.push(name);
     }
     // If there is only one, it does not matter when it was last modified.
     let is_alone = dirs.len() == 1;
-    let touched = |names: &[OsString]| -> Vec<io::Result<Option<Modified>>> {
+    let touched = |names: &[OsString]| -> Vec<io::Result<Option<SystemTime>>> {
         let names = names.iter();
-        names.map(|name| touched(&opened, name, is_alone)).collect()
+        names.map(|name| touched(&root.join(&folder).join(name), is_alone)).collect()
     };
     for (name, touched) in dirs.iter().zip(in_parallel(&dirs, touched)) {
         match touched {
@@ -258,19 +258,20 @@ fn in_parallel<T: Send>(names: &[OsString], work: impl Fn(&[OsString]) -> Vec<T>
     })
 }
 
-/// Returns when the state or a Markdown file in the directory `name` was last modified, or with `any`, some time; `None` if
-/// there is none.
-fn touched(instances: &Folder, name: &OsStr, any: bool) -> io::Result<Option<Modified>> {
+/// Returns when the state or a Markdown file in a directory was last modified, or with `any`, some time; `None` if there is
+/// none.
+fn touched(dir: &Path, any: bool) -> io::Result<Option<SystemTime>> {
     // The state is there as a rule, and is found without a look into the directory.
-    if any && instances.modified(&Path::new(name).join(FILE)).is_ok() {
-        return Ok(Some(Modified::default()));
+    if any && dir.join(FILE).symlink_metadata().is_ok() {
+        return Ok(Some(UNIX_EPOCH));
     }
-    let mut folder = instances.folder(name)?;
     let mut last = None;
-    for Entry { name, .. } in folder.entries()? {
-        let path = Path::new(&name);
-        if path == FILE || path.extension().is_some_and(|end| end == "md") {
-            match folder.modified(path) {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = Path::new(&name);
+        if name == FILE || name.extension().is_some_and(|end| end == "md") {
+            match entry.metadata().and_then(|meta| meta.modified()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
             }
@@ -308,7 +309,7 @@ mod tests {
             let dir = root.path().join(folder(&scope)).join(format!("p{plan:03}"));
             fs::create_dir_all(&dir).unwrap();
             let file = fs::File::create(dir.join(file)).unwrap();
-            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            let time = UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             file.set_modified(time).unwrap();
         };
         assert_eq!(newest_of(), None);

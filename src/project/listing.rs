@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use minijinja::value::Value;
 
 use crate::engine::fault::Fault;
-use crate::os::folder::{Entry, Folder};
 use crate::text::shown;
 
 /// The files and folders directly in a directory; none if the directory does not exist.
@@ -23,12 +22,14 @@ impl Listing {
     /// Lists a directory.
     pub(crate) fn of(dir: &Path) -> io::Result<Self> {
         let mut listing = Self::default();
-        let entries = match Folder::open(dir) {
-            Ok(mut folder) => folder.entries()?,
+        let entries = match fs::read_dir(dir) {
+            Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
             Err(error) => return Err(error),
         };
-        for Entry { name, kind } in entries {
+        for entry in entries {
+            let entry = entry?;
+            let (name, kind) = (entry.file_name(), entry.file_type()?);
             if kind.is_file() || kind.is_symlink() && dir.join(&name).is_file() {
                 listing.files.push(name.to_string_lossy().into_owned());
             } else if kind.is_dir() {

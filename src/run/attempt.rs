@@ -98,6 +98,7 @@ impl Due<'_> {
         }
         let mut again = None;
         if !invocation.gates.commands.is_empty() {
+            place.trees().forget();
             // Gates take their time, and meanwhile the user may have decided otherwise.
             if place.journal().facts().revision != self.revision {
                 return Ok(None);

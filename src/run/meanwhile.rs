@@ -76,6 +76,7 @@ impl FilesBefore {
 
     /// Returns those that have changed since.
     pub(crate) fn changed(&self, place: &Place) -> ChangedFiles {
+        place.trees().forget();
         let now = Self::read(place);
         let names = self.own.keys().chain(now.own.keys());
         let names = names.filter(|name| self.own.get(*name) != now.own.get(*name)).cloned();

@@ -84,9 +84,6 @@ pub(crate) fn write(
         let _ = place.journal().set_aside(why.to_owned());
     }
     decision.messages.extend(changes);
-    if is_reviewed {
-        restore_driver(place, event)?;
-    }
     claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let mut performed = Performed::of(&snapshot, decision);
@@ -246,17 +243,6 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
         shown(&name),
         cycle.id
     ))
-}
-
-/// Records the driver again: a reviewer may have removed everything that git ignores.
-fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let is_driven = || !place.journal().facts().drivers.is_empty();
-    match &event.session {
-        Some(session) if !place.chart.scope.is_per_session() && !is_driven() => {
-            record_driver(place, session)
-        }
-        _ => Ok(()),
-    }
 }
 
 fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {

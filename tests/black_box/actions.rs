@@ -229,28 +229,6 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
     }
 }
 
-#[test]
-fn a_check_creates_no_plan() {
-    let project = Project::empty();
-    let ran = project.run(&["enter", "new-plan", "--plan", "fresh", "--check"]);
-    let stdout = "new-plan may be entered in plan 'fresh'; nothing was written.\n";
-    assert_eq!(ran.all(), (0, stdout, ""));
-    assert_eq!(fs::read_dir(&project.root).unwrap().count(), 0);
-    // No other phase starts a plan.
-    let ran = project.run(&["enter", "create-tasks", "--plan", "fresh", "--check"]);
-    assert_eq!(ran.out(), (1, ""));
-    // A state that cannot be read is reported, just as by the real command.
-    let project = Project::valid();
-    project.write("state.json", "{");
-    let args = ["enter", "complete-task", "--task", "1"];
-    let (entered, checked) = (project.run(&args), project.run(&[&args[..], &["--check"]].concat()));
-    assert_eq!(
-        (checked.code, checked.stdout, &checked.stderr),
-        (1, String::new(), &entered.stderr)
-    );
-    assert!(entered.stderr.contains("is not valid JSON"));
-}
-
 // ── a whole plan, by `next` and the last steps alone ────────────────────────────────────
 
 /// Writes what an action leaves on disk.

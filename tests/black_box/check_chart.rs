@@ -317,13 +317,6 @@ fn ignores_suppress_findings() {
 }
 
 #[test]
-fn an_ignore_in_a_string_does_not_count() {
-    let fragment = "[[on.Stop]]\nguard = \"phase == phase\"\nmessage = \"# taskie: ignore[constant-guard] no\"\n";
-    let lines = over_base(fragment);
-    assert_eq!(found(&lines).len(), 1);
-}
-
-#[test]
 fn exit_codes() {
     let sound = with_chart(BASE).run(&["check-chart", "chart.toml"]);
     assert_eq!(sound.code, 0, "{}", sound.stdout);
@@ -364,23 +357,6 @@ fn a_chart_comes_from_stdin_too() {
         "{}",
         ran.stdout
     );
-}
-
-#[test]
-fn several_charts_in_one_run() {
-    let project = with_chart(BASE);
-    fs::write(project.root.join("other.toml"), over_base("[let]\nspare = \"free\"\n")).unwrap();
-    let ran = project.run(&["check-chart", "--format=json", "chart.toml", "other.toml"]);
-    assert_eq!(ran.err(), (1, ""));
-    let report = ran.json();
-    let charts: Vec<(&Value, &Value)> = report["charts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|chart| (&chart["file"], &chart["findings"]))
-        .collect();
-    assert_eq!(charts, [(&json!("chart.toml"), &json!(0)), (&json!("other.toml"), &json!(1))]);
-    assert_eq!(report["findings"][0]["file"], "other.toml");
 }
 
 #[test]
@@ -449,7 +425,7 @@ fn nothing_is_found_in_ordinary_workflows() {
     });
     let charts = paths.filter(|path| path.is_file() && !path.ends_with("demo.toml"));
     let charts: Vec<String> = charts.map(|path| path.to_str().unwrap().to_owned()).collect();
-    assert_eq!(charts.len(), 12);
+    assert_eq!(charts.len(), 7);
     let project = Project::empty();
     let mut command = project.command(["check-chart", "--format=concise"]);
     let ran = Ran::of(command.args(&charts).output().unwrap());

@@ -190,25 +190,6 @@ fn task_10_is_not_task_1() {
     }
 }
 
-/// What the charts add to the command line: their phases, commands and options, as a user sees them.
-#[test]
-fn the_help_of_what_the_charts_add() {
-    let project = Project::empty();
-    let mut seen = String::new();
-    for chart in taskie::chart::choice::CHARTS {
-        let table: toml::Table = chart.text.parse().unwrap();
-        let commands = table["commands"].as_table().unwrap().keys();
-        let commands = commands.map(|name| vec!["run", name]);
-        for words in [vec!["enter"], vec!["run"]].into_iter().chain(commands) {
-            let args = [&["--chart", chart.id][..], &words, &["--help"]].concat();
-            let ran = project.run(&args);
-            assert_eq!(ran.err(), (0, ""), "{args:?}");
-            seen.push_str(&format!("$ taskie {}\n{}\n", args.join(" "), ran.stdout));
-        }
-    }
-    insta::assert_snapshot!("help", seen);
-}
-
 /// `taskie pause` is `taskie run pause`, but a command of the program's own keeps its meaning in every chart.
 #[test]
 fn a_command_of_a_chart_needs_no_run() {
@@ -219,16 +200,4 @@ fn a_command_of_a_chart_needs_no_run() {
     assert_eq!(next_phase(), json!(null));
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     assert_eq!(next_phase(), "plan-review");
-    // No command of another chart writes a plan's state.
-    let project = Project::valid();
-    project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
-    let next_phase = || project.state()["next_phase"].clone();
-    let chart =
-        copy_of_chart(&project, |text| text.replace("[commands.pause]", "[commands.status]"));
-    let chart = chart.to_str().unwrap();
-    let own = project.run(&["--chart", chart, "status", "--json"]).json();
-    assert_eq!(own["plan"], "test-plan");
-    assert_eq!(next_phase(), "plan-review");
-    assert_eq!(project.run(&["--chart", chart, "run", "status"]).code, 0);
-    assert_eq!(next_phase(), json!(null));
 }

@@ -396,48 +396,6 @@ fn a_plan_that_is_gone() {
     }
 }
 
-/// The agent's shell is in a sandbox that cannot write the git directory, and the hook is not.
-#[test]
-fn a_git_directory_that_the_agent_cannot_write() {
-    let project = Project::in_state(json!({}));
-    git(&project.root, &["init", "-q"]);
-    let private = project.root.join(".git/taskie");
-    fs::write(&private, "").unwrap();
-    let run = |args: &[&str]| {
-        let ran = project.run(&[args, &["--session", "mine"]].concat());
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-    };
-    run(&["enter", "complete-task", "--task", "1"]);
-    let mut next = project.command(["next", "--session", "mine"]);
-    let next = Ran::of(next.env("CODEX_SESSION_ID", "mine").output().unwrap());
-    let hint = "(if you can: .git may be read-only)";
-    assert!(next.stdout.contains(hint), "{}", next.stdout);
-    let doctor = || project.run(&["doctor"]).stdout;
-    assert!(doctor().contains("kept in .taskie/.locks, which `git clean` removes"));
-    fs::remove_file(&private).unwrap();
-    assert!(!doctor().contains("which `git clean` removes"));
-
-    project.reviewer(&dear());
-    assert_eq!(project.stop_of("mine").json()["decision"], "block");
-    assert!(private.is_dir());
-    // What the shell writes next is newer, and the costs are still known.
-    let aside = project.bin.join("aside");
-    fs::rename(&private, &aside).unwrap();
-    fs::write(&private, "").unwrap();
-    run(&["next"]);
-    run(&["run", "skip"]);
-    fs::remove_file(&private).unwrap();
-    fs::rename(&aside, &private).unwrap();
-    let log = project.run(&["log", "--json"]).stdout;
-    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let events: Vec<&str> =
-        events.iter().map(|line| line["event"].as_str().unwrap_or("a review")).collect();
-    let expected = ["enter complete-task", "next", "a review", "Stop", "next", "run skip"];
-    assert_eq!(events, expected);
-    let stats = project.run(&["status", "--cost"]).stdout;
-    assert!(stats.contains("$1.00"), "{stats}");
-}
-
 /// Each work tree has a git directory of its own, although they share one repository.
 #[test]
 fn work_trees_share_nothing() {

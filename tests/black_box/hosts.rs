@@ -228,32 +228,6 @@ fn a_session_by_any_name_starts_only_what_it_drives() {
     assert_eq!(answer(&project, &event, "stop", &[], None).json()["decision"], "block");
 }
 
-/// Agents in the background hold a review until they have ended, even if the host lists them for longer.
-#[test]
-fn agents_that_have_ended_hold_no_review() {
-    for (status, runs) in
-        [("running", 0), ("paused", 0), ("completed", 1), ("failed", 1), ("cancelled", 1)]
-    {
-        let (project, mut event) = stops("claude-Stop.2.1.330", due(), &Reviewer::fail());
-        event["background_tasks"] = json!([{ "id": "a", "status": status }]);
-        answer(&project, &event, "stop", &[], None);
-        assert_eq!(project.calls().len(), runs, "{status}");
-    }
-}
-
-/// A host that was started in the shell of another one: nobody can tell which of the two enters the phase, so both may stop.
-#[test]
-fn all_sessions_around_a_command_drive_the_plan() {
-    for session in ["of-claude", "of-codex", "of-nobody"] {
-        let project = plan_in(&due(), &Reviewer::fail());
-        let mut next = project.command(["next"]);
-        next.envs([("CLAUDE_CODE_SESSION_ID", "of-claude"), ("CODEX_SESSION_ID", "of-codex")]);
-        assert_eq!(Ran::of(next.output().unwrap()).code, 0);
-        project.stop_of(session);
-        assert_eq!(project.calls().len(), usize::from(session != "of-nobody"), "{session}");
-    }
-}
-
 /// The marks of each host's shell: what only the user may do is refused there.
 #[test]
 fn no_agent_agrees_for_the_user() {

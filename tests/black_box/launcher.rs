@@ -502,44 +502,6 @@ fn a_release_is_downloaded_once_and_kept() {
     assert_eq!(server.asked(), asked);
 }
 
-#[test]
-fn sessions_that_start_at_once_do_not_disturb_each_other() {
-    let machine = Machine::new(TO_DOWNLOAD);
-    let server = Server::start(machine.release(), Answer::Slow);
-    machine.cloned_from(&format!("{}/a/b", server.address));
-    std::thread::scope(|scope| {
-        let sessions: Vec<_> = (0..6).map(|_| scope.spawn(|| machine.session_start())).collect();
-        for session in sessions {
-            expect_run(&session.join().unwrap(), "hook session-start");
-        }
-    });
-    assert!(server.asked().len() > 1, "none came too late");
-    assert_eq!(machine.kept(), [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]);
-}
-
-/// The agent's shell prefers the launcher to an unsuitable program on PATH.
-#[test]
-fn a_program_that_does_not_fit_is_out_of_the_agents_way() {
-    let machine = Machine::new(TO_DOWNLOAD);
-    let server = Server::start(machine.release(), Answer::Whole);
-    machine.cloned_from(&format!("{}/a/b", server.address));
-    machine.on_path("taskie 0.0.1");
-    let env = machine.temp.path().join("env.sh");
-    let ran = machine.hook("SessionStart", |command| {
-        command.env("CLAUDE_ENV_FILE", &env);
-    });
-    expect_run(&ran, "hook session-start");
-    let mut shell = Command::new("/bin/sh");
-    shell
-        .args(["-c", ". \"$1\"; taskie next", "sh"])
-        .arg(&env)
-        .env_clear()
-        .env("PATH", &machine.bin);
-    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
-    expect_run(&feed(shell, "EVENT\n"), "next");
-    assert_eq!(server.asked().len(), 1);
-}
-
 /// How a session starts without a program: what is changed on a machine that otherwise works, the reason that is
 /// shown, and the number of requests. ADDRESS is the server's, SUM the archive's hash.
 struct Failure {

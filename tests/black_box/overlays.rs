@@ -240,32 +240,3 @@ fn a_chart_has_the_shipped_reviewers() {
     assert!(prompt.starts_with("You are an independent reviewer."), "{prompt}");
     assert!(prompt.contains("- .texts/texts/one/text.md"), "{prompt}");
 }
-
-/// A plan that has started goes on with a changed chart, unless its state has something that the new one does not know.
-#[test]
-fn a_plan_outlives_a_changed_chart() {
-    let extended = |own: &str| format!("extends = [\"taskie\"]\n{own}");
-    let phase = "[phases.audit]\nstage = \"Audit\"\nguard = \"free\"\nclear = [\"next_phase\"]\n";
-    let project = with_own(&extended(phase));
-    project.run(&["config", "trust", "--yes"]);
-    let ran = project.run(&["enter", "audit", "--plan", "test-plan", "--force"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let chart = project.root.join(".taskie/statechart.toml");
-    let change = |own: &str| {
-        fs::write(&chart, extended(own)).unwrap();
-        project.run(&["config", "trust", "--yes"]);
-        project.run(&["next", "--plan", "test-plan"])
-    };
-    // What is new has its default.
-    let field = "[context.approved]\ntype = \"boolean\"\ndefault = false\n";
-    assert_eq!(change(&format!("{phase}{field}")).code, 0);
-    let before = project.read("state.json");
-    let ran = change("");
-    let why = "`phase` is \"audit\", but must be";
-    let rendered = project.run(&["render", "--next", "--plan", "test-plan"]);
-    let rendered = rendered.stdout + &rendered.stderr;
-    for said in [ran.stderr, rendered, project.stop().message()] {
-        assert!(said.contains(why), "{said}");
-    }
-    assert_eq!(project.read("state.json"), before);
-}

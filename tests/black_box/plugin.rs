@@ -286,25 +286,6 @@ fn there_is_a_command_for_each_action_and_each_phase() {
     assert_eq!(phases, expected);
 }
 
-#[test]
-fn the_readme_lists_every_command() {
-    let plugin = taskie();
-    let readme = read(plugin.path("README.md"));
-    let table = readme.split_once("## Commands\n").unwrap().1.split_once("\n## ").unwrap().0;
-    let mut listed: Vec<String> = Vec::new();
-    for row in table.lines().filter(|line| line.starts_with("| `")) {
-        let cell = row.split('|').nth(1).unwrap();
-        for code in cell.split('`').skip(1).step_by(2) {
-            let name = code.split(' ').next().unwrap();
-            listed.push(name.trim_start_matches("/taskie:").to_owned());
-        }
-    }
-    let mut expected: Vec<String> = plugin.names("commands").into_iter().collect();
-    listed.sort();
-    expected.sort();
-    assert_eq!(listed, expected);
-}
-
 /// The action texts are included in a template, the reviewer's prompt, so they must not look like templates.
 #[test]
 fn no_text_looks_like_a_template() {

@@ -113,31 +113,6 @@ fn the_commands_of_reviewing_work() {
     }
 }
 
-/// The plugins and the marketplace that it names are in this repository.
-#[test]
-fn what_is_installed_exists() {
-    let marketplace = root().join(".claude-plugin/marketplace.json");
-    let marketplace: Value =
-        serde_json::from_str(&fs::read_to_string(marketplace).unwrap()).unwrap();
-    let market = marketplace["name"].as_str().unwrap();
-    let plugins = marketplace["plugins"].as_array().unwrap();
-    let ids: Vec<_> = plugins
-        .iter()
-        .map(|plugin| format!("{}@{market}", plugin["name"].as_str().unwrap()))
-        .collect();
-    let pages = [README, GUIDE].map(|page| fs::read_to_string(root().join(page)).unwrap());
-    let pages = pages.concat();
-    let words = pages.split([' ', '`', '\n', '.']);
-    let named: Vec<_> = words.filter(|word| word.ends_with(&format!("@{market}"))).collect();
-    assert!(named.len() > 3, "{named:?}");
-    for word in named {
-        assert!(ids.iter().any(|id| id == word), "{word}");
-    }
-    for verb in ["update", "remove"] {
-        assert!(pages.contains(&format!("claude plugin marketplace {verb} {market}\n")));
-    }
-}
-
 #[test]
 fn the_settings_call_the_hook() {
     let blocks = texts(GUIDE, "json");

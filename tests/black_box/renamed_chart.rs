@@ -243,23 +243,6 @@ fn other_events_of_another_chart() {
     }
 }
 
-/// Two charts with homes of their own do not see each other.
-#[test]
-fn two_charts_in_one_project() {
-    let gate = Gate::new();
-    assert_eq!(gate.run(&["enter", "shut", "--gate", "front"]).code, 0);
-    assert_eq!(gate.project.run(&["enter", "new-plan", "--plan", PLAN]).code, 0);
-    gate.project.write("plan.md", "# Plan\n");
-    gate.project.reviewer(&Reviewer::fail());
-    let before = fs::read_to_string(gate.dir().join("state.json")).unwrap();
-    assert_eq!(gate.project.stop().json()["decision"], "block");
-    assert_eq!(gate.project.calls().len(), 1);
-    assert_eq!(fs::read_to_string(gate.dir().join("state.json")).unwrap(), before);
-    let plan = gate.project.read("state.json");
-    assert_eq!(gate.stop().json()["decision"], "block");
-    assert_eq!((gate.project.read("state.json"), gate.project.calls().len()), (plan, 1));
-}
-
 /// Templates: the first folder wins. A missing template, a name that leads outside, and a template that includes
 /// itself are errors that name the template, and the stop is allowed.
 #[test]

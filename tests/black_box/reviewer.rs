@@ -63,28 +63,6 @@ fn arguments_environment_directory_and_stdin() {
     assert_eq!(read("stdin"), "");
 }
 
-#[test]
-fn thousands_of_tasks_fit_into_the_prompt() {
-    let project = Project::valid();
-    let mut table = "| Id | Status |\n|---|---|\n".to_owned();
-    let tasks = || (1..=2_500).map(|id| format!("a-rather-long-name-of-a-task-{id}"));
-    tasks().for_each(|task| table.push_str(&format!("| {task} | done |\n")));
-    project.write_empty(tasks().map(|task| format!("task-{task}.md")));
-    project.write("tasks.md", table);
-    project.reviewer(&Reviewer::fail());
-    for (index, cycle) in ["tasks-review", "all-code-review"].into_iter().enumerate() {
-        project.set_state(json!({ "next_phase": cycle, "current_task": null }));
-        assert_eq!(project.stop().json()["decision"], "block", "{cycle}");
-        let prompt = project.calls().remove(index).pop().unwrap().replace("\\n", "\n");
-        let plan = if cycle == "tasks-review" { "" } else { "- .taskie/plans/test-plan/plan.md\n" };
-        let list = format!(
-            "# What to read first\n\n{plan}- .taskie/plans/test-plan/tasks.md\n\nThere are too many task files to name here: read every task file `.taskie/plans/test-plan/task-ID.md` that the table in `.taskie/plans/test-plan/tasks.md` lists, ID being the Id of its row.\n\n# ground-rules.md\n"
-        );
-        assert!(prompt.contains(&list), "{cycle}: {}", &prompt[..prompt.len().min(2_000)]);
-        assert!(!prompt.contains("a-rather-long-name"), "{cycle}");
-    }
-}
-
 // ── what counts as its work ─────────────────────────────────────────────────────────────
 
 #[test]

@@ -275,16 +275,6 @@ impl Project {
         fs::write(path, text).unwrap();
     }
 
-    /// Makes empty files in the plan: one file with many names, because a thousand files take long to create and remove.
-    pub fn write_empty(&self, names: impl Iterator<Item = String>) {
-        let original = self.plan().with_file_name("empty");
-        fs::write(&original, "").unwrap();
-        for name in names {
-            fs::hard_link(&original, self.plan().join(name)).unwrap();
-        }
-        fs::remove_file(original).unwrap();
-    }
-
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.plan().join(name)).unwrap()
     }

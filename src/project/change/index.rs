@@ -59,10 +59,6 @@ impl Index {
         copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))
     }
 
-    pub(super) fn objects(&self) -> &Path {
-        &self.objects
-    }
-
     fn path(&self) -> PathBuf {
         self.folder.path().join("index")
     }

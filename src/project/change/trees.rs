@@ -34,7 +34,7 @@ struct Limits {
     has_ignore: bool,
 }
 
-/// Reads the tree of an instance's work tree. A tree that was read is read again only if something has changed since.
+/// Reads the tree of an instance's work tree, once.
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct Trees {
     kept: Option<PathBuf>,
     temporary: OnceLock<TempDir>,
     limits: Limits,
-    last: Mutex<Option<(Index, Arc<Tree>)>>,
+    last: Mutex<Option<Arc<Tree>>>,
     /// The last change that was found in it.
     pub(super) compared: Mutex<Option<Change>>,
 }
@@ -55,10 +55,6 @@ pub(crate) struct Tree {
     pub(super) unread: Vec<Changed>,
     /// Those that no tree can name: whether they have changed is unknown.
     pub(super) nameless: Vec<Changed>,
-    /// What differs from it all the same.
-    left: HashSet<Vec<u8>>,
-    /// Which version of each file is there whose content is not in it; `None` if that does not show all that changes.
-    versions: Option<Vec<Stand>>,
 }
 
 impl Trees {
@@ -102,18 +98,19 @@ impl Trees {
         ask(&Repository::of(&top, &self.objects()?))
     }
 
-    /// Returns the tree of what is there now.
+    /// Returns the tree of what is there, or was there when it was read for the first time.
     pub(crate) fn read(&self) -> Result<Arc<Tree>, Unknown> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let objects = self.objects()?;
-        if let Some((index, tree)) = last.take().filter(|(index, _)| *index.objects() == objects)
-            && self.repository(|it| self.is_same(it, &index, &tree))?
-        {
-            let tree = &last.insert((index, tree)).1;
+        if let Some(tree) = &*last {
             return Ok(Arc::clone(tree));
         }
-        let (index, tree) = self.repository(|it| self.write(it))?;
-        Ok(Arc::clone(&last.insert((index, Arc::new(tree))).1))
+        let tree = Arc::new(self.repository(|it| self.write(it))?);
+        Ok(Arc::clone(last.insert(tree)))
+    }
+
+    /// Has it read again: somebody may have changed something.
+    pub(crate) fn forget(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Returns the files that differ between two trees, and apart from them those that only the second one has.
@@ -138,46 +135,57 @@ impl Trees {
         Some((changed, new))
     }
 
-    /// Returns whether nothing has changed since a tree was written with this index.
-    fn is_same(
-        &self,
-        repository: &Repository<'_>,
-        index: &Index,
-        tree: &Tree,
-    ) -> Result<bool, Unknown> {
-        let Some(versions) = &tree.versions else { return Ok(false) };
-        let are_there = versions.iter().all(|stand| stand.is_there(repository.root));
-        Ok(are_there && self.differing(index)? == tree.left)
-    }
-
-    /// Returns what is not in an index as it is in the work tree: a letter and a name.
-    fn differing(&self, index: &Index) -> Result<HashSet<Vec<u8>>, Unknown> {
+    /// Returns what is not in an index as it is in the work tree, each with its tag.
+    fn differing(&self, index: &Index) -> Result<Vec<(u8, Vec<u8>)>, Unknown> {
         let listed = index.list()?;
         let differing = listed.split(|byte| *byte == 0).filter_map(Entry::of);
         let differing = differing.filter(|entry| entry.differs() && !self.limits.leave_out(entry));
-        Ok(differing.map(|entry| [&[entry.tag, b' '], entry.file()].concat()).collect())
+        Ok(differing.map(|entry| (entry.tag, entry.file().to_owned())).collect())
     }
 
-    fn write(&self, repository: &Repository<'_>) -> Result<(Index, Tree), Unknown> {
+    fn write(&self, repository: &Repository<'_>) -> Result<Tree, Unknown> {
         let index = repository.index()?;
         if let Some((own, _)) = git_dir::of(repository.root) {
             index.copy(&own.join("index"))?;
         }
-        let mut listed = index.list()?;
-        // What is marked as unchanged is read all the same.
-        let marked = listed.split(|byte| *byte == 0).filter_map(Entry::of);
-        let marked = marked.filter(|entry| entry.tag.is_ascii_lowercase()).map(|entry| entry.name);
-        let marked: Vec<&[u8]> = marked.collect();
-        if !marked.is_empty() {
-            index.update("--no-assume-unchanged", &marked.join(&0))?;
-            listed = index.list()?;
-        }
+        let listed = list_all(&index)?;
         let entries: Vec<Entry<'_>> =
             listed.split(|byte| *byte == 0).filter_map(Entry::of).collect();
-        let differing: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.differs()).collect();
-        let mut unread: Vec<(&[u8], &'static str)> = Vec::new();
+        let mut unread = self.add(repository, &index, &entries)?;
+        unread.extend(hidden(repository, &index, &entries)?);
+        let nameless = self.stand_in(repository, &index, &unread)?;
+        let apart = entries.iter().filter(|entry| self.limits.leave_out(entry));
+        let apart: Vec<&[u8]> = apart.map(Entry::file).collect();
+        index.update("--force-remove", &apart.join(&0))?;
+        let id = index.run(&["write-tree"])?;
+        let (nameless, unread): (Vec<_>, Vec<_>) =
+            unread.into_iter().partition(|file| nameless.contains(&file.name));
+        let changed = |files: Vec<Unread>, is_named: bool| {
+            let files = files.into_iter().map(|Unread { name, why }| Changed {
+                path: String::from_utf8_lossy(&name).into_owned(),
+                lines: None,
+                object: String::new(),
+                content: match is_named && repository.is_text(&path(&name)) {
+                    true => Content::InFile(why),
+                    false => Content::Unknown(why),
+                },
+            });
+            files.collect()
+        };
+        Ok(Tree { id, unread: changed(unread, true), nameless: changed(nameless, false) })
+    }
+
+    /// Adds what is in the work tree to the index. Returns the files that are too large, or that git cannot store.
+    fn add(
+        &self,
+        repository: &Repository<'_>,
+        index: &Index,
+        entries: &[Entry<'_>],
+    ) -> Result<Vec<Unread>, Unknown> {
+        let mut unread: Vec<Unread> = Vec::new();
         let mut specs = b":/".to_vec();
-        for entry in &differing {
+        let differing = || entries.iter().filter(|entry| entry.differs());
+        for entry in differing() {
             let (limit, why) = match entry.tag {
                 b'?' => (LARGE, "untracked and larger than 1 MB"),
                 _ => (LARGE_TRACKED, "larger than 16 MB"),
@@ -190,64 +198,84 @@ impl Trees {
                 () => continue,
             };
             specs.extend([b"\0:(exclude,literal,top)", entry.file()].concat());
-            unread.push((entry.file(), why));
+            unread.push(Unread { name: entry.file().to_owned(), why });
         }
-        let mut refused = HashSet::new();
-        if !differing.is_empty() && !index.add(&specs, || repository.empty_tree())? {
+        if differing().next().is_some() && !index.add(&specs, || repository.empty_tree())? {
             // One file that git cannot store, such as `.GIT/x`, hides none of the others.
-            refused = self.differing(&index)?;
-            refused.retain(|refused| unread.iter().all(|(name, _)| **name != refused[2..]));
+            let mut refused = self.differing(index)?;
+            refused.retain(|(_, name)| unread.iter().all(|file| file.name != *name));
+            let why = "git cannot store it";
+            unread.extend(refused.into_iter().map(|(_, name)| Unread { name, why }));
         }
-        unread.extend(refused.iter().map(|line| (&line[2..], "git cannot store it")));
-        let hiding = index.hiding(entries.iter().map(|entry| entry.name))?;
-        let hiding: Vec<&[u8]> = hiding.split(|byte| *byte == 0).collect();
-        let has_submodules = entries.iter().any(|entry| entry.is_submodule);
-        let open = if has_submodules { repository.open_submodules()? } else { Vec::new() };
-        let hides = hiding.iter().filter(|name| repository.has_own_ident(&path(name)));
-        unread.extend(hides.map(|name| (*name, "git's `ident` hides a part of it")));
-        unread.extend(open.iter().map(|name| (name.as_bytes(), SUBMODULE)));
-        let versions: Vec<Stand> =
-            unread.iter().map(|(name, why)| Stand::of(repository.root, name, why)).collect();
-        if !versions.is_empty() {
-            let length = repository.empty_tree()?.len();
-            let entries = versions.iter().flat_map(|stand| {
-                let entry = format!("{GITLINK} {:.length$}\t", stand.version).into_bytes();
-                [&entry, &stand.name, &[0][..]].concat()
-            });
-            index.update("--index-info", &entries.collect::<Vec<u8>>())?;
+        Ok(unread)
+    }
+
+    /// Puts into the index, for each file whose content cannot be there, which version of it there is. Returns those that no
+    /// tree can name.
+    fn stand_in(
+        &self,
+        repository: &Repository<'_>,
+        index: &Index,
+        unread: &[Unread],
+    ) -> Result<HashSet<Vec<u8>>, Unknown> {
+        if unread.is_empty() {
+            return Ok(HashSet::new());
         }
-        let left = match unread.is_empty() {
-            true => HashSet::new(),
-            false => self.differing(&index)?,
-        };
-        let apart = entries.iter().filter(|entry| self.limits.leave_out(entry));
-        let apart: Vec<&[u8]> = apart.map(Entry::file).collect();
-        index.update("--force-remove", &apart.join(&0))?;
-        let id = index.run(&["write-tree"])?;
-        let is_nameless = |name: &[u8]| left.contains(&[b"? ", name].concat());
-        let (nameless, unread): (Vec<_>, Vec<_>) =
-            unread.into_iter().partition(|(name, _)| is_nameless(name));
-        let [unread, nameless] = [unread, nameless].map(|files| {
-            let files = files.into_iter().map(|(name, why)| Changed {
-                path: String::from_utf8_lossy(name).into_owned(),
-                lines: None,
-                object: String::new(),
-                content: match repository.is_text(&path(name)) && !is_nameless(name) {
-                    true => Content::InFile(why),
-                    false => Content::Unknown(why),
-                },
-            });
-            files.collect()
+        let length = repository.empty_tree()?.len();
+        let entries = unread.iter().flat_map(|Unread { name, why }| {
+            let file = repository.root.join(path(name));
+            // Another work tree of this repository belongs to other work.
+            let is_other = *why == REPOSITORY && file.join(".git").is_file();
+            let version = version(&file, if is_other { 0 } else { usize::MAX });
+            let entry = format!("{GITLINK} {version:.length$}\t").into_bytes();
+            [&entry, &**name, &[0]].concat()
         });
-        let is_shown = !has_submodules && hiding.iter().all(|name| name.is_empty());
-        let versions = is_shown.then_some(versions);
-        Ok((index, Tree { id, unread, nameless, left, versions }))
+        index.update("--index-info", &entries.collect::<Vec<u8>>())?;
+        let left = self.differing(index)?.into_iter();
+        Ok(left.filter_map(|(tag, name)| (tag == b'?').then_some(name)).collect())
     }
 
     /// Returns what a tree has that is left out of the trees of this work tree, of the files with these names.
     pub(super) fn left_out<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
         names.filter(|name| self.limits.leaves_out(name)).collect()
     }
+}
+
+/// A file whose content is not in a tree, and why.
+struct Unread {
+    name: Vec<u8>,
+    why: &'static str,
+}
+
+/// Returns the list of an index. What it marks as unchanged is read all the same.
+fn list_all(index: &Index) -> Result<Vec<u8>, Unknown> {
+    let listed = index.list()?;
+    let marked = listed.split(|byte| *byte == 0).filter_map(Entry::of);
+    let marked = marked.filter(|entry| entry.tag.is_ascii_lowercase()).map(|entry| entry.name);
+    let marked: Vec<&[u8]> = marked.collect();
+    if marked.is_empty() {
+        return Ok(listed);
+    }
+    index.update("--no-assume-unchanged", &marked.join(&0))?;
+    index.list()
+}
+
+/// Returns the files in which git does not see all that changes.
+fn hidden(
+    repository: &Repository<'_>,
+    index: &Index,
+    entries: &[Entry<'_>],
+) -> Result<Vec<Unread>, Unknown> {
+    let hiding = index.hiding(entries.iter().map(|entry| entry.name))?;
+    let hides = hiding.split(|byte| *byte == 0);
+    let hides = hides.filter(|name| repository.has_own_ident(&path(name)));
+    let why = "git's `ident` hides a part of it";
+    let mut hidden: Vec<_> = hides.map(|name| Unread { name: name.to_owned(), why }).collect();
+    if entries.iter().any(|entry| entry.is_submodule) {
+        let open = repository.open_submodules()?.into_iter();
+        hidden.extend(open.map(|name| Unread { name: name.into_bytes(), why: SUBMODULE }));
+    }
+    Ok(hidden)
 }
 
 impl Limits {
@@ -300,29 +328,6 @@ impl<'l> Entry<'l> {
 
     fn file(&self) -> &'l [u8] {
         self.name.strip_suffix(b"/").unwrap_or(self.name)
-    }
-}
-
-/// What stands in a tree for a file whose content is not in it.
-#[derive(Debug)]
-struct Stand {
-    name: Vec<u8>,
-    /// How many levels deep a folder counts.
-    depth: usize,
-    version: String,
-}
-
-impl Stand {
-    fn of(root: &Path, name: &[u8], why: &str) -> Self {
-        let file = root.join(path(name));
-        // Another work tree of this repository belongs to other work.
-        let is_other = why == REPOSITORY && file.join(".git").is_file();
-        let depth = if is_other { 0 } else { usize::MAX };
-        Self { name: name.to_owned(), depth, version: version(&file, depth) }
-    }
-
-    fn is_there(&self, root: &Path) -> bool {
-        version(&root.join(path(&self.name)), self.depth) == self.version
     }
 }
 
