@@ -207,9 +207,9 @@ pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
 
 /// Returns whether `status` is one of `words`. Case, emphasis, signs and check marks do not count, nor does what stands in
 /// parentheses after it.
-pub fn is_one_of(status: &str, words: &[String]) -> bool {
+pub fn is_one_of(status: &str, words: &[impl AsRef<str>]) -> bool {
     let status = word(status);
-    words.iter().any(|known| word(known) == status)
+    words.iter().any(|known| word(known.as_ref()) == status)
 }
 
 /// Returns a status without what does not count. A check mark that is all there is remains, and so does what makes it another

@@ -309,7 +309,7 @@ fn decided(
     let done = result.as_ref().ok().filter(|_| event.is_stop());
     let call = done.and_then(|done| UserCall::of(place, event, done));
     let mut waits = Vec::new();
-    if place.chart.scope.since.is_some() && !place.is_in_cycle() {
+    if place.chart.scope.is_of_changes() && !place.is_in_cycle() {
         let outdated = result.as_ref().ok().filter(|done| change::is_outdated(place, event, done));
         let given = outdated.and_then(|done| done.tree(event));
         let base = given.filter(|_| is_own).or_else(|| event.fields["base"].as_str());
@@ -383,7 +383,7 @@ fn undecided(place: &Place, event: &Event, why: String, due: &mut AfterAnswer) -
 fn see_change(place: &mut Place, event: &mut Event) -> Result<bool, String> {
     let session = event.session.clone().filter(|_| event.is_stop());
     let fields = &mut event.fields;
-    let is_of_change = place.chart.scope.since.is_some();
+    let is_of_change = place.chart.scope.is_of_changes();
     if is_of_change {
         fields["own"] = place.is_own().into();
     }

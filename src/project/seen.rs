@@ -69,8 +69,7 @@ pub(crate) fn changed(
 /// Returns a number for the content of a file, without the rows that have a status: that changes when the work goes on.
 fn content(chart: &Chart, name: &str, text: &[u8]) -> u64 {
     let tables = chart.tables.values();
-    let tables =
-        tables.filter(|table| !table.finished.is_empty() && table.file.matches(name).is_some());
+    let tables = tables.filter(|table| table.has_status() && table.file.matches(name).is_some());
     let tables: Vec<_> = tables.collect();
     let text = String::from_utf8_lossy(text);
     let is_row = |line: &&str| tables.iter().any(|table| table.rows.may_be(line));

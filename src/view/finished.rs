@@ -48,7 +48,7 @@ pub(crate) fn finished(place: &Place) -> String {
     };
     format!(
         "The {} '{}' is {phase}: {}.{gaps}",
-        chart.scope.noun,
+        chart.scope.noun(),
         place.instance.name,
         parts.join(", ")
     )

@@ -109,8 +109,7 @@ templates = ["texts"]
 
 [scope]
 home      = ".gates"
-noun      = "gate"
-instances = "all/*"
+instances = "gates/*"
 
 [context]
 where = { type = "phase" }
@@ -187,7 +186,7 @@ impl Gate {
     }
 
     fn dir(&self) -> PathBuf {
-        self.project.root.join(".gates/all/front")
+        self.project.root.join(".gates/gates/front")
     }
 }
 
@@ -201,14 +200,14 @@ fn a_chart_without_cycles() {
     assert_eq!(ran.all(), (0, "Entered shut in gate 'front'.\n", ""));
     assert_eq!(gate.state(), json!({ "where": "shut", "tries": 0 }));
     let ran = gate.run(&["enter", "open"]);
-    let why = "taskie: There is no key in .gates/all/front.";
+    let why = "taskie: There is no key in .gates/gates/front.";
     let help = "nothing was written; `taskie --chart ";
     let start = format!("{why}\n  help: {help}");
     assert!(ran.stderr.starts_with(&start), "{}", ran.stderr);
     let end = "gate.toml status --gate front` says what comes next\n";
     assert!(ran.stderr.ends_with(end), "{}", ran.stderr);
     for tries in 0..3 {
-        let reason = format!("Write .gates/all/front/NAME.key first.\n\nTried {tries} times.");
+        let reason = format!("Write .gates/gates/front/NAME.key first.\n\nTried {tries} times.");
         assert_eq!(gate.stop().json(), blocked(&reason));
         assert_eq!(gate.state(), json!({ "where": "shut", "tries": tries + 1 }));
     }
