@@ -186,7 +186,6 @@ mod tests {
             ("x = \"\"\"\n  a\n  or b\"\"\"", "  a\n  or b", "b", "b"),
             ("x = \"\"\"\\\n  a \\\n\n  b c\"\"\"", "a b c", "b c", "b c"),
             ("x = '''\na 'b' \\\nc'''", "a 'b' \\\nc", "c", "c"),
-            (r#"x = "\U0001F600b""#, "😀b", "b", "b"),
             (r#"x = "{{ ab }}""#, "ab", "b", "b"),
         ];
         for (text, source, part, expected) in cases {

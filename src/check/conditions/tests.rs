@@ -423,13 +423,13 @@ impl Small {
         if self.text.starts_with("extends") {
             return self.text.clone();
         }
-        let (noun, instances) = match self.session {
-            true => ("session", "sessions/{session}"),
-            false => ("thing", "things/*"),
+        let instances = match self.session {
+            true => "sessions/{session}",
+            false => "things/*",
         };
         let mut head = format!(
             "id = \"small\"\ntemplates = []\n\
-             scope = {{ home = \".small\", noun = \"{noun}\", instances = \"{instances}\" }}\n"
+             scope = {{ home = \".small\", instances = \"{instances}\" }}\n"
         );
         let mut tail = "";
         if !self.text.contains("state = ") {
