@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::node::Node;
-use super::{Chart, IN_GIT, OF_SESSION, load};
+use super::{Chart, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::quote::quoted;
@@ -17,42 +17,33 @@ pub use super::shipped::{CHARTS, Embedded};
 
 /// Returns the chart whose instances are changes: the first one whose home is in the git directory.
 pub fn of_changes() -> Option<&'static Embedded> {
-    CHARTS.iter().find(|chart| chart.home().starts_with(IN_GIT))
+    CHARTS.iter().find(|chart| chart.home().starts_with("{git}/"))
 }
 
 impl Embedded {
     /// Returns the chart's `scope.home`. Like the other keys here, it is known before the chart is loaded.
     pub fn home(&self) -> &'static str {
-        self.of_scope("home").unwrap_or_default()
+        self.of_scope("home")
     }
 
     /// Returns the folder of the chart's instances, below its home.
     pub fn folder(&self) -> &'static str {
-        let folder = self.instances().rsplit_once('/');
-        folder.map_or("", |(folder, _)| folder)
+        self.of_scope("instances").rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    fn instances(&self) -> &'static str {
-        self.of_scope("instances").unwrap_or_default()
-    }
-
-    fn of_scope(&self, key: &str) -> Option<&'static str> {
+    fn of_scope(&self, key: &str) -> &'static str {
         match self.chart.at("scope").at(key) {
-            Node::Text(text) => Some(text),
-            _ => None,
+            Node::Text(text) => text,
+            _ => "",
         }
     }
 
-    /// Returns the chart's `scope.always`.
-    pub(crate) fn always(&self) -> Option<&'static str> {
-        self.of_scope("always")
-    }
-
-    /// Returns the chart, among those that are compiled in, whose files of settings this one uses: another one or itself.
+    /// Returns the chart whose files of settings this one uses: that of plans if this one is of changes, or else itself.
     pub(crate) fn of_settings(&'static self) -> &'static Self {
-        let id = self.of_scope("settings");
-        let found = id.and_then(|id| CHARTS.iter().find(|chart| chart.id == id));
-        found.unwrap_or(self)
+        match of_changes() {
+            Some(changes) if changes.id == self.id => &CHARTS[0],
+            _ => self,
+        }
     }
 
     /// Returns whether the chart has rules for an event.
@@ -62,7 +53,7 @@ impl Embedded {
 
     /// Returns whether each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
-        self.instances().ends_with(OF_SESSION)
+        self.of_scope("instances").ends_with("/{session}")
     }
 
     /// Returns the chart's `quiet`.
@@ -127,7 +118,12 @@ impl Chart {
 
     /// Returns the plugin whose commands the chart's texts name: its own, or that of the chart whose settings it uses.
     pub fn plugin(&self) -> &str {
-        self.scope.settings.map_or(&self.id, |chart| chart.id)
+        self.of_settings().map_or(&self.id, |chart| chart.id)
+    }
+
+    /// Returns the chart whose files of settings count for this one, which reviews changes; `None` if they are its own.
+    pub(crate) fn of_settings(&self) -> Option<&'static Embedded> {
+        self.scope.is_of_changes().then_some(&CHARTS[0])
     }
 
     /// Returns the command that only cancels a running review, if the chart has one.

@@ -77,7 +77,6 @@ impl<'t> Extended<'t> {
             let code = match fault.kind {
                 merge::FaultKind::Nothing => Code::OverridesNothing,
                 merge::FaultKind::Twice => Code::BadName,
-                merge::FaultKind::Conflict => Code::ConflictingKeys,
             };
             Flaw::new(code, fault.message).help(help).at(Some(fault.span))
         });

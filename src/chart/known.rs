@@ -27,8 +27,15 @@ pub const PERMISSIONS: &str = "permissions";
 /// The commands that call the user.
 pub const NOTIFY: &str = "notify";
 
-/// All of them, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 8] = [
+/// Each session has a change of its own, from its first prompt on. What it changes from then on is reviewed at its stops,
+/// without being asked.
+pub const EVERY_STOP: &str = "every_stop";
+
+/// The field of the state with the commit that a change is compared with.
+pub const BASE: &str = "base";
+
+/// All settings, with the types that they may have.
+pub const KNOWN: [(&str, &[FieldType]); 9] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_CYCLE, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
@@ -37,4 +44,5 @@ pub const KNOWN: [(&str, &[FieldType]); 8] = [
     (SKIP, &[FieldType::List]),
     (PERMISSIONS, &[FieldType::String]),
     (NOTIFY, &[FieldType::List]),
+    (EVERY_STOP, &[FieldType::Boolean]),
 ];

@@ -29,10 +29,9 @@ use crate::expr::syntax::names_in;
 use crate::expr::templates::Templates;
 use crate::files::pattern::{Captures, LinePattern, Pattern};
 use crate::hash::IndexMap;
-pub use model::{Cycle, Invoke};
+pub use model::{Cycle, IN_GIT, Invoke, Scope};
 use model::{Phase, PhaseType, Rule, Source};
 use part::Part;
-use shipped::Embedded;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
 #[derive(Debug)]
@@ -169,19 +168,6 @@ impl Chart {
         entry.phase.stage.as_ref().or_else(of_cycle)
     }
 
-    /// Returns the places of what a property's `step` names: each rule with that id, a command or a phase.
-    pub fn places_of(&self, step: &str) -> Vec<String> {
-        let commands = self.commands.keys().map(|name| format!("commands.{name}"));
-        let phases = self.phases.keys().map(|name| format!("phases.{name}"));
-        let own = commands.chain(phases).filter(|place| place == step);
-        let rules = self.on.iter().flat_map(|(list, rules)| {
-            let all = rules.iter().enumerate();
-            let named = all.filter(|(_, rule)| rule.id.as_deref() == Some(step));
-            named.map(move |(index, _)| format!("on.{list}[{index}]"))
-        });
-        own.chain(rules).collect()
-    }
-
     /// Returns the rule at `place`, which may be that of a command.
     fn rule(&self, place: &str) -> Option<&Rule> {
         if let Some(name) = place.strip_prefix("commands.") {
@@ -198,46 +184,6 @@ impl Chart {
             Ok(None) => Err(format!("unknown template `{name}`")),
             Err(error) => Err(error.to_string()),
         }
-    }
-}
-
-/// Where instances live.
-#[derive(Debug)]
-pub struct Scope {
-    pub home: String,
-    pub noun: String,
-    /// The folder of the instances, below the home: `plans`.
-    pub folder: String,
-    pub(crate) per_session: bool,
-    /// The chart whose settings count here too.
-    pub settings: Option<&'static Embedded>,
-    /// The field with the commit that a change is compared with.
-    pub since: Option<String>,
-    /// The setting that gives each session an instance of its own.
-    pub always: Option<String>,
-    /// The setting that keeps the prompts of such a session.
-    pub prompts: Option<String>,
-}
-
-/// What `scope.instances` ends with if each session has an instance of its own.
-pub(crate) const OF_SESSION: &str = "/{session}";
-
-/// What the home of a chart begins with if it is in the git directory of the work tree.
-pub const IN_GIT: &str = "{git}/";
-
-impl Scope {
-    /// Returns how to repair the broken state of an instance. That of a session or of a change is not in git.
-    pub fn remedy(&self) -> &'static str {
-        if self.is_per_session() || self.since.is_some() {
-            "fix the file, or delete it to start over"
-        } else {
-            "fix the file, or restore it from git"
-        }
-    }
-
-    /// Returns whether each session has an instance of its own.
-    pub fn is_per_session(&self) -> bool {
-        self.per_session
     }
 }
 
@@ -270,8 +216,15 @@ pub struct Table {
     pub file: Pattern,
     pub rows: RowShape,
     pub path: Option<Pattern>,
-    pub finished: Vec<String>,
-    pub unfinished: Vec<String>,
+    /// The statuses of a finished row; `None`: the usual ones.
+    pub finished: Option<Vec<String>>,
+}
+
+impl Table {
+    /// Returns whether its rows can be finished.
+    pub fn has_status(&self) -> bool {
+        self.rows.fields().contains(&"status")
+    }
 }
 
 /// What counts as a row.
@@ -284,6 +237,14 @@ pub enum RowShape {
 }
 
 impl RowShape {
+    /// Returns whether a line of a file looks like a row.
+    pub fn may_be(&self, line: &str) -> bool {
+        match self {
+            Self::Columns(_) => line.trim_start().starts_with('|'),
+            Self::Line(pattern) => pattern.matches(line).is_some(),
+        }
+    }
+
     /// Returns the fields of a row that the chart names: the columns, or the holes.
     pub fn fields(&self) -> Vec<&str> {
         match self {

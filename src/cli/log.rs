@@ -45,7 +45,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         return Ok(Output::json_text(lines.join("\n")));
     }
     if lines.is_empty() {
-        let (noun, name) = (&chart.scope.noun, &place.instance.name);
+        let (noun, name) = (chart.scope.noun(), &place.instance.name);
         return Ok(Output::text(&format!("nothing is recorded about {noun} `{name}`")));
     }
     Ok(Output::of(timeline(&place.chart, &lines)))

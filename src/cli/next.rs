@@ -73,16 +73,16 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let why = renamed(chart, &why);
     if args.asking.json {
         return Ok(Output::json(json!({
-            "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": performed.context,
+            "action": action, "why": why, chart.scope.noun(): place.instance.name, "context": performed.context,
         })));
     }
     let mut page = Page::default();
     page.say(&format!("next: {action}\nwhy:  {why}"));
-    page.say(&format!("{}: {}", chart.scope.noun, place.instance.name));
+    page.say(&format!("{}: {}", chart.scope.noun(), place.instance.name));
     if let (Some(session), Some(driver)) = (&asked_by, drivers.first())
         && !drivers.contains(session)
     {
-        let noun = &chart.scope.noun;
+        let noun = chart.scope.noun();
         page.say(&format!(
             "note: this session drives the {noun} now; session {} did so until now",
             shown(driver)

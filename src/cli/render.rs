@@ -73,7 +73,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
                 return Err(CliError::new(why));
             }
             if driver.is_none() && !chart.scope.is_per_session() {
-                let noun = &chart.scope.noun;
+                let noun = chart.scope.noun();
                 tell(&format!(
                     "taskie: no session drives the {noun}: what follows is the first stop after one has taken it up"
                 ));
@@ -149,7 +149,7 @@ fn print(text: &str) {
 
 /// Returns an instance that has not started, which is enough for a prompt.
 fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
-    let noun = &chart.scope.noun;
+    let noun = chart.scope.noun();
     let name = noun.to_uppercase();
     tell(&format!("taskie: no {noun} found; showing a {noun} `{name}` that has not started"));
     let root = std::env::current_dir().unwrap_or_default();

@@ -70,7 +70,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
 /// Returns a row for each instance.
 fn all(chart: &Arc<Chart>, is_json: bool) -> Result<Output, CliError> {
     let root = place::root(chart)?;
-    let noun = chart.scope.noun.as_str();
+    let noun = chart.scope.noun();
     let names = find::names(&root, &chart.scope);
     let names = names.map_err(CliError::because(format!("the {noun}s cannot be listed")))?;
     let places = names.iter().filter_map(|name| {

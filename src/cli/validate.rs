@@ -48,7 +48,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<Output, CliError>
     if args.json {
         let findings = findings.iter().map(|(check, text)| json!({ "check": check, "text": text }));
         let output = json!({
-            chart.scope.noun.as_str(): place.instance.name, "directory": place.instance.dir,
+            chart.scope.noun(): place.instance.name, "directory": place.instance.dir,
             "findings": findings.collect::<Vec<_>>(), "warnings": warnings,
         });
         return Ok(Output::json(output).well(is_well));
@@ -57,7 +57,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<Output, CliError>
     findings.iter().for_each(|(_, text)| page.say(text));
     warnings.iter().for_each(|warning| page.say(&format!("warning: {warning}")));
     if is_well {
-        page.say(&format!("{} {}: no findings", chart.scope.noun, place.instance.name));
+        page.say(&format!("{} {}: no findings", chart.scope.noun(), place.instance.name));
     }
     Ok(Output::of(page).well(is_well))
 }

@@ -94,7 +94,7 @@ pub(crate) fn resolve(
     absent: Absent,
 ) -> Result<Place, CliError> {
     let scope = &chart.scope;
-    let noun = &scope.noun;
+    let noun = scope.noun();
     let start = || start(chart);
     let named = match about.name() {
         _ if scope.is_per_session() => Some(of_session(chart, session)?),
@@ -113,7 +113,7 @@ pub(crate) fn resolve(
             let newest = newest(chart, &root, session);
             warn(newest.warnings);
             newest.instance.ok_or_else(|| {
-                let of = scope.since.as_ref().map_or("", |_| " of this branch or a session");
+                let of = if scope.is_of_changes() { " of this branch or a session" } else { "" };
                 let home = root.join(&scope.home);
                 let message = format!("there is no {noun}{of} in {}", home.display());
                 CliError::with_help(message, start())
@@ -145,11 +145,11 @@ fn start(chart: &Chart) -> String {
     let (scope, program, initial) = (&chart.scope, chart.program(), &chart.initial);
     let start = format!("start one with `{program} enter {initial}");
     match scope.is_per_session() {
-        false if scope.since.is_some() => "`taskie review` reviews what has changed".to_owned(),
+        false if scope.is_of_changes() => "`taskie review` reviews what has changed".to_owned(),
         false => {
             let or =
                 if chart.is_default { ", or review what has changed: `taskie review`" } else { "" };
-            format!("{start} --{} NAME`{or}", scope.noun)
+            format!("{start} --{} NAME`{or}", scope.noun())
         }
         true if chart.commands.is_empty() => format!("{start} --session ID`"),
         true => {
@@ -168,7 +168,7 @@ pub(crate) fn cwd() -> Result<PathBuf, CliError> {
 /// Returns the instance of the current session.
 fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError> {
     let Some(session) = session else {
-        let message = match chart.scope.noun.as_str() {
+        let message = match chart.scope.noun() {
             "session" => "the session is unknown".to_owned(),
             noun => format!("each session has its own {noun}, but the session is unknown"),
         };
@@ -183,7 +183,7 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
 }
 
 fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
-    let Scope { home, noun, .. } = scope;
+    let (home, noun) = (&scope.home, scope.noun());
     let root = home::new_root(cwd).ok_or_else(|| {
         let message =
             format!("{} is your home directory or above it, where no {noun} can be", cwd.display());
@@ -203,7 +203,7 @@ fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
 }
 
 fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
-    let Scope { noun, home, .. } = scope;
+    let (home, noun) = (&scope.home, scope.noun());
     if find::leads_outside(root, &instance.dir) {
         let message =
             format!("{noun} `{}` leads out of the project through a symbolic link", instance.name);
@@ -268,7 +268,7 @@ pub(crate) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
     if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut changes), cwd()) {
         home::settle(&mut chart.scope, &cwd);
     }
-    let names = |chart: &Chart| line.options.contains(&chart.scope.noun.as_str());
+    let names = |chart: &Chart| line.options.contains(&chart.scope.noun());
     let has = |chart: &Chart| match line.words[..] {
         ["run", command, ..] => chart.commands.contains_key(command),
         [command, ..] => ASKING.contains(&command) || chart.commands.contains_key(command),
@@ -311,9 +311,9 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     if let Some(taken) = taken {
         return taken;
     }
-    reviewed(chart, root).unwrap_or_else(|| match scope.since {
-        Some(_) => of_branch(root, scope),
-        None => find::newest(root, scope),
+    reviewed(chart, root).unwrap_or_else(|| match scope.is_of_changes() {
+        true => of_branch(root, scope),
+        false => find::newest(root, scope),
     })
 }
 
@@ -365,7 +365,7 @@ pub(crate) fn refuse_several(
     let Some(other) = others.find(meant) else {
         return Ok(());
     };
-    let (noun, name, other) = (&scope.noun, &place.instance.name, &other.instance.name);
+    let (noun, name, other) = (scope.noun(), &place.instance.name, &other.instance.name);
     let message = format!("reviews of {name} and of {other} are under way");
     let help = format!("say which of them you mean: `{call} --{noun} {name}`");
     Err(CliError::with_help(message, help))
@@ -389,7 +389,7 @@ pub(crate) fn choice(place: &Place, about: &About) -> Option<String> {
     let is_chosen = !scope.is_per_session()
         && about.name().is_none()
         && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1);
-    is_chosen.then(|| format!("{}: {}", scope.noun, place.instance.name))
+    is_chosen.then(|| format!("{}: {}", scope.noun(), place.instance.name))
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.

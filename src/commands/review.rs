@@ -276,7 +276,7 @@ fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
 /// Returns the instance of the branch.
 fn here(chart: &Arc<Chart>) -> Result<Place, CliError> {
     let cwd = place::cwd()?;
-    if chart.scope.since.is_none() {
+    if !chart.scope.is_of_changes() {
         let message = format!("the chart {} does not review changes", chart.id);
         return Err(CliError::with_help(message, "omit --chart"));
     }

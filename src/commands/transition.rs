@@ -27,7 +27,7 @@ use crate::view::finished::finished;
 fn typed(place: &Place) -> String {
     let words = std::env::args().skip(1).map(|word| quoted(&word));
     let mut words: Vec<String> = std::iter::once("taskie".to_owned()).chain(words).collect();
-    if !words.iter().any(|word| *word == format!("--{}", place.chart.scope.noun)) {
+    if !words.iter().any(|word| *word == format!("--{}", place.chart.scope.noun())) {
         words.push(place.option());
     }
     words.join(" ")
@@ -44,7 +44,7 @@ pub(crate) fn transition(
 ) -> Result<(), CliError> {
     let chart = &place.chart;
     if let Some(other) = noticed::other_chart(place, &place.journal().facts().left) {
-        let (noun, name) = (&chart.scope.noun, &place.instance.name);
+        let (noun, name) = (chart.scope.noun(), &place.instance.name);
         return Err(CliError::with_help(
             format!(
                 "{noun} `{name}` goes by {other}: no command of {} writes its state",
@@ -96,7 +96,7 @@ pub(crate) fn transition(
         warn(UserCall::tell(place, event, news));
     }
     let decision = &performed.decision;
-    let (noun, name) = (&chart.scope.noun, &place.instance.name);
+    let (noun, name) = (chart.scope.noun(), &place.instance.name);
     match &event.trigger {
         Trigger::Enter { phase, .. } if is_check => {
             page.say(&format!("{phase} may be entered in {noun} '{name}'; nothing was written."));

@@ -61,7 +61,7 @@ impl Picture {
         };
         picture.add_nodes(chart);
         for (name, entry) in &chart.phases {
-            let cycle = entry.phase.arms.as_deref();
+            let cycle = entry.phase.next.as_deref();
             picture.connect(Some(name), cycle, String::new());
         }
         for (name, cycle) in &chart.cycles {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::chart::choice::{Choice, of_changes};
+use crate::chart::known::EVERY_STOP;
 use crate::engine::context::Context;
 use crate::project::{home, settings};
 use crate::run::change;
@@ -49,9 +50,8 @@ impl<'s> Subject<'s> {
     }
 
     /// Returns the setting that has the change of every session reviewed, if it is on.
-    pub(super) fn of_sessions(&self) -> Option<String> {
+    pub(super) fn of_sessions(&self) -> Option<&'static str> {
         let place = Place::of_none(&of_changes()?.load().ok()?, &self.here);
-        let setting = place.chart.scope.always.as_ref()?;
-        (change::is_on(&place, Some(setting)) == Ok(true)).then(|| setting.clone())
+        (change::is_on(&place) == Ok(true)).then_some(EVERY_STOP)
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn instance(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
         return (String::new(), Vec::new());
     }
     let chart = subject.chart;
-    let noun = &chart.scope.noun;
+    let noun = chart.scope.noun();
     let mut found = Vec::new();
     let Some(place) = subject.place else {
         let why = match subject.of_sessions() {
@@ -159,7 +159,7 @@ pub(super) fn instance(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
 /// Returns what the chart's checks find.
 fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
     let chart = &place.chart;
-    let (noun, name) = (&chart.scope.noun, &place.instance.name);
+    let (noun, name) = (chart.scope.noun(), &place.instance.name);
     let mut found = Vec::new();
     let view = snapshot.view();
     let mut findings = Vec::new();

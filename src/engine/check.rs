@@ -141,13 +141,6 @@ impl Checker<'_> {
         }
         for (index, property) in chart.properties.iter().enumerate() {
             let path = at!["properties", index];
-            let step = property.step.as_deref();
-            if let Some(step) = step.filter(|step| chart.places_of(step).is_empty()) {
-                let message = format!("no rule has the id `{step}`");
-                let help = "name a rule by its `id`, a command (`commands.NAME`) or a phase (`phases.NAME`)".to_owned();
-                let path = below(path, "step");
-                self.flaw(Code::UnknownName, &path, message, Some(help));
-            }
             for (key, expr) in property.claims() {
                 self.condition(&below(path, key), expr, &names);
             }

@@ -177,8 +177,8 @@ impl Deciding {
         }
         let mut fields = self.values(&place, &entry.phase.entry, &root)?;
         fields.insert(chart.state.clone(), Json::from(name));
-        if let Some(arms) = &entry.phase.arms {
-            self.schedule(&place, arms, &root, &mut fields)?;
+        if let Some(next) = &entry.phase.next {
+            self.schedule(&place, next, &root, &mut fields)?;
         }
         self.commit(place, None, fields);
         Ok(Flow::On)

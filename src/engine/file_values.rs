@@ -67,8 +67,7 @@ pub fn table<'c>(table: &Table, content: &'c Content, undecided: Option<&Value>)
     let mut finished: HashMap<&str, bool> = HashMap::new();
     let row = |row: &'c Row| {
         let done = row.field("status").is_some_and(|status| {
-            let is_finished = || table::is_one_of(status, &table.finished);
-            *finished.entry(status).or_insert_with(is_finished)
+            *finished.entry(status).or_insert_with(|| is_finished(table, status))
         });
         let path = table.path.as_ref().and_then(|path| {
             let id = |hole: &str| row.field(hole).filter(|value| is_id(value));
@@ -107,21 +106,33 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
         ),
         RowShape::Line(pattern) => table::read_lines(&text, pattern),
     };
-    if !table.unfinished.is_empty() {
-        content.warnings.extend(unknown(table, &content.rows));
+    if table.finished.is_none() {
+        content.warnings.extend(unknown(&content.rows));
     }
     content
 }
 
-/// Returns a sentence about the statuses that the chart does not know, each once.
-fn unknown(table: &Table, rows: &[Row]) -> Option<String> {
-    let (finished, unfinished) = (&table.finished, &table.unfinished);
+/// The usual statuses of a finished row, and of an open one.
+const FINISHED: [&str; 8] =
+    ["done", "complete", "completed", "cancelled", "canceled", "postponed", "skipped", "[x]"];
+const OPEN: [&str; 8] =
+    ["pending", "in-progress", "open", "todo", "to-do", "not-started", "blocked", "[ ]"];
+
+/// Returns whether a status means that its row is finished.
+fn is_finished(table: &Table, status: &str) -> bool {
+    match &table.finished {
+        Some(words) => table::is_one_of(status, words),
+        None => table::is_one_of(status, &FINISHED),
+    }
+}
+
+/// Returns a sentence about the statuses that are not usual, each once.
+fn unknown(rows: &[Row]) -> Option<String> {
     let mut named = HashSet::from([""]);
     let mut unknown = Warnings::default();
     let statuses = rows.iter().filter_map(|row| row.field("status"));
     for status in statuses.filter(|status| named.insert(*status)) {
-        let is_one_of = |words: &[String]| table::is_one_of(status, words);
-        if !is_one_of(finished) && !is_one_of(unfinished) {
+        if !table::is_one_of(status, &FINISHED) && !table::is_one_of(status, &OPEN) {
             unknown.push(|| format!("`{}`", table::brief(status)));
         }
     }
@@ -130,19 +141,8 @@ fn unknown(table: &Table, rows: &[Row]) -> Option<String> {
         format!(
             "unknown status {}: such a row counts as open (finished: {}; open: {})",
             texts.join(", "),
-            finished.join(", "),
-            unfinished.join(", ")
+            FINISHED.join(", "),
+            OPEN.join(", ")
         )
     })
-}
-
-/// Returns the text of a table's file without the statuses of its rows.
-pub fn without_status(table: &Table, text: &str) -> String {
-    match &table.rows {
-        RowShape::Columns(columns) => {
-            let headings = columns.get("status").map_or(&[][..], Vec::as_slice);
-            table::without_column(text, headings)
-        }
-        RowShape::Line(pattern) => table::without_hole(text, pattern, "status"),
-    }
 }

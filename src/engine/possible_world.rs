@@ -74,7 +74,7 @@ impl PossibleWorld {
     /// Returns the instance's directory, from the project's root.
     pub fn dir(chart: &Chart, name: &str) -> PathBuf {
         let scope = &chart.scope;
-        [&scope.home, &scope.folder, name].iter().collect()
+        [&scope.home, scope.folder(), name].iter().collect()
     }
 
     /// Returns the names that a set sees: only one that looks into subfolders sees what lies there.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::due::AfterAnswer;
 use super::target::{cwd, homes};
 use crate::chart::choice::of_changes;
+use crate::chart::known::EVERY_STOP;
 use crate::disk;
 use crate::engine::event::Event;
 use crate::hash;
@@ -35,13 +36,11 @@ pub(super) fn unreviewed(
         name == STOPPED || matches!(name, "SessionStart" | PROMPT) && host.shows_messages;
     let session = event.session.as_deref().filter(|_| is_heard)?;
     let embedded = of_changes()?;
-    let setting = embedded.always()?;
     let here = cwd();
     let home = homes(embedded).next();
     let root = home.as_ref().map_or(&here, |(root, _)| root);
-    if !settings::is_named(embedded, root, setting)
-        || change::is_on(&Place::of_none(&embedded.load().ok()?, root), Some(&setting.to_owned()))
-            != Ok(true)
+    if !settings::is_named(embedded, root, EVERY_STOP)
+        || change::is_on(&Place::of_none(&embedded.load().ok()?, root)) != Ok(true)
     {
         return None;
     }
@@ -63,5 +62,5 @@ pub(super) fn unreviewed(
         // Without it, the next stop says it again.
         let _ = create_private_folder(&folder).and_then(|()| create_private(&said));
     });
-    why.map(|why| format!("Not reviewed here, although `{setting}` is on: {why}."))
+    why.map(|why| format!("Not reviewed here, although `{EVERY_STOP}` is on: {why}."))
 }

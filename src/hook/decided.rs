@@ -24,8 +24,8 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::driver;
+use crate::store::facts::BlocksInTurn;
 use crate::store::once::PROGRAM;
-use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
 
 /// How many bytes of the agent's last message a reviewer is given.
@@ -185,7 +185,7 @@ fn see_change(
     event: &mut Event,
     due: &mut AfterAnswer,
 ) -> Result<Option<Vec<String>>, String> {
-    if place.chart.scope.since.is_none() {
+    if !place.chart.scope.is_of_changes() {
         return Ok(None);
     }
     if let Some(why) = session_change::off(place)? {
@@ -229,7 +229,7 @@ fn is_to_be_said(place: &Place) -> bool {
 /// Ends what a session has to do with a change whose reviews are over, or begins the next one with what has changed since the
 /// review began. Returns what is to be reported.
 fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<String> {
-    if place.chart.scope.since.is_none() || place.is_in_cycle() {
+    if !place.chart.scope.is_of_changes() || place.is_in_cycle() {
         return Vec::new();
     }
     let session = event.session.as_deref().filter(|_| event.is_stop());

@@ -21,6 +21,7 @@ use self::answer::{Unanswered, reply_to};
 use self::output::{print, tell};
 use self::target::{Target, find_place, place_of_change};
 use crate::chart::choice::Choice;
+use crate::chart::known::EVERY_STOP;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::event::Event;
 use crate::host::events::{EVENTS, REVIEWER, STOPPED, is_stop};
@@ -142,16 +143,13 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
 /// if there is no change at `place`.
 pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<String> {
     let scope = &place.chart.scope;
-    let session = session.filter(|_| scope.since.is_some())?;
-    if let Some(setting) = scope.always.as_ref()
-        && place.is_own()
-        && change::is_on(place, Some(setting)) == Ok(false)
-    {
-        return Some(format!("`{setting}` is off, so no stop has the change reviewed"));
+    let session = session.filter(|_| scope.is_of_changes())?;
+    if place.is_own() && change::is_on(place) == Ok(false) {
+        return Some(format!("`{EVERY_STOP}` is off, so no stop has the change reviewed"));
     }
     let other = place_of_stop(session).ok()??;
     (other.dir() != place.dir()).then(|| {
-        let (noun, name) = (&other.chart.scope.noun, &other.instance.name);
+        let (noun, name) = (other.chart.scope.noun(), &other.instance.name);
         format!("the session works on {noun} `{name}` now, and its stops are about that")
     })
 }

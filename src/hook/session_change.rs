@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::target::{Target, at_home, distrusting, homes};
 use crate::chart::Cycle;
 use crate::chart::choice::of_changes;
+use crate::chart::known::EVERY_STOP;
 use crate::engine::context::running_cycle;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
@@ -25,26 +26,22 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return nothing;
     };
-    let Some(setting) = embedded.always() else {
-        return nothing;
-    };
-    let is_named = |root: &Path| settings::is_named(embedded, root, setting);
+    let is_named = |root: &Path| settings::is_named(embedded, root, EVERY_STOP);
     let Some((root, home)) = homes(embedded).find(|(root, _)| is_named(root)) else {
         return nothing;
     };
     let chart = at_home(embedded, home)?;
     let found = find::of_session(&root, &chart.scope, Some(&driver::own_name(session)));
     let found = distrusting(&root, &chart.scope.home, found);
-    let is_on = |place: &Place| change::is_on(place, place.chart.scope.always.as_ref());
     let Some(instance) = found.instance else {
         // An id that no folder can have, or a folder that is not only the user's.
-        return match is_on(&Place::of_none(&chart, &root))? {
+        return match change::is_on(&Place::of_none(&chart, &root))? {
             true => Err(found.warnings.join(" ")),
             false => nothing,
         };
     };
     let mut place = Place::new(chart, root, instance);
-    if !is_on(&place)? {
+    if !change::is_on(&place)? {
         return nothing;
     }
     let prompt = event.fields["prompt"].as_str().unwrap_or_default();
@@ -54,15 +51,10 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
     let claimed = claimed.map(|claimed| claimed.instance);
     let is_claimed = claimed.as_ref() == Some(&place.instance.name);
-    let remember = |place: &Place| {
-        let is_kept = change::is_on(place, place.chart.scope.prompts.as_ref())?;
-        is_kept.then(|| change::remember(place, prompt));
-        Ok::<_, String>(())
-    };
     if claimed.is_some_and(|other| !is_claimed && is_in_cycle(&place, &other)) {
         // The review that the user has asked for comes first.
         if has_begun(&place) {
-            remember(&place)?;
+            change::remember(&place, prompt);
         }
         return nothing;
     }
@@ -78,7 +70,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         change::sweep(&place);
         warnings = start_over(&mut place, session)?;
     }
-    remember(&place)?;
+    change::remember(&place, prompt);
     Ok(warnings)
 }
 
@@ -216,11 +208,10 @@ pub(super) fn begin(
 /// Returns what is reported at a stop of a session whose change is not reviewed, because this was turned off since: the agent
 /// can do that, too. `None` if it is reviewed.
 pub(super) fn off(place: &Place) -> Result<Option<Vec<String>>, String> {
-    let setting = place.chart.scope.always.as_ref();
-    if !place.is_own() || change::is_on(place, setting)? {
+    if !place.is_own() || change::is_on(place)? {
         return Ok(None);
     }
-    let setting = setting.filter(|_| place.is_in_cycle());
+    let setting = place.is_in_cycle().then_some(EVERY_STOP);
     let was_on = |setting| {
         format!(
             "`{setting}` is no longer on: no review has found clean what has changed since your prompt."

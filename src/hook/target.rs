@@ -175,7 +175,7 @@ fn of_claim(
     let is_gone = found.instance.is_none() && found.warnings.is_empty();
     if is_gone != claimed.is_gone {
         if is_gone {
-            let (noun, folder) = (&scope.noun, find::folder(scope).join(name));
+            let (noun, folder) = (scope.noun(), find::folder(scope).join(name));
             found.warnings.push(format!(
                 "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review of it runs \
                  until it exists again, or until the session takes up another {noun}.",

@@ -78,7 +78,7 @@ fields! {
     "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events";
     "max_cost", Amount, "the value of `--max-cost`; none without it", "`taskie review`";
     "model", Text, "the value of `--model`", "`taskie review`";
-    "own", False, "the change is that of a session, reviewed without being asked (`scope.always`)", "hook events";
+    "own", False, "the change is that of a session, reviewed without being asked (`every_stop`)", "hook events";
     "permission_mode", Text, "the host's permission mode", "hook events";
     "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
     "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait", "hook events";

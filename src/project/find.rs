@@ -34,7 +34,7 @@ impl Instance {
     /// Returns the name of its lock and journal, which it shares with others if each session has its own instance.
     pub(crate) fn shared_name(&self, scope: &Scope) -> Cow<'_, str> {
         match scope.is_per_session() {
-            true => scope.folder.replace('/', "-").into(),
+            true => scope.folder().replace('/', "-").into(),
             false => self.name.as_str().into(),
         }
     }
@@ -61,7 +61,7 @@ impl From<Result<Instance, String>> for Newest {
 
 /// Finds the instance in which a matching file was modified last; of several, the last by name.
 pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
-    let Scope { noun, .. } = scope;
+    let noun = scope.noun();
     let folder = folder(scope);
     if leads_outside(root, &folder) {
         return Newest::from(Err(not_followed(&folder)));
@@ -168,14 +168,14 @@ fn not_followed(dir: &Path) -> String {
 /// Returns the instance called `name`; the error says why that cannot be a name.
 pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
-        return Err(format!("`{}` cannot be the name of a {}: {flaw}", shown(name), scope.noun));
+        return Err(format!("`{}` cannot be the name of a {}: {flaw}", shown(name), scope.noun()));
     }
     Ok(Instance { dir: folder(scope).join(name), name: name.to_owned() })
 }
 
 /// Returns the folder of all instances, relative to the project's root.
 pub(crate) fn folder(scope: &Scope) -> PathBuf {
-    Path::new(&scope.home).join(&scope.folder)
+    Path::new(&scope.home).join(scope.folder())
 }
 
 /// Returns whether there is anything of an instance but what this program keeps for now: a review that was killed before it
@@ -183,9 +183,9 @@ pub(crate) fn folder(scope: &Scope) -> PathBuf {
 pub(crate) fn exists(root: &Path, scope: &Scope, dir: &Path) -> bool {
     let mut files = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
     let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
-    match scope.since {
-        None => root.join(dir).is_dir(),
-        Some(_) => files.any(|file| !is_hidden(&file.file_name())),
+    match scope.is_of_changes() {
+        false => root.join(dir).is_dir(),
+        true => files.any(|file| !is_hidden(&file.file_name())),
     }
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name_flaw(name).is_none())
-        .filter(|name| scope.since.is_none() || exists(root, scope, &folder(scope).join(name)))
+        .filter(|name| !scope.is_of_changes() || exists(root, scope, &folder(scope).join(name)))
         .collect();
     names.sort();
     Ok(names)
@@ -291,14 +291,9 @@ mod tests {
     fn the_newest_of_many() {
         let root = tempfile::tempdir().unwrap();
         let scope = Scope {
-            settings: None,
-            since: None,
-            always: None,
-            prompts: None,
             home: ".home".to_owned(),
-            noun: "plan".to_owned(),
-            folder: "plans".to_owned(),
-            per_session: false,
+            instances: "plans/*".to_owned(),
+            is_of_changes: false,
         };
         let newest_of = || {
             let found = newest(root.path(), &scope);

@@ -86,7 +86,7 @@ pub(crate) fn entries(
         });
         let is_over = is_known && !is_of_cycle;
         // A plan ends once, and what nobody has answered is still to be done. A change can begin again.
-        let silent = if is_over && chart.scope.since.is_some() { OVER } else { OPEN };
+        let silent = if is_over && chart.scope.is_of_changes() { OVER } else { OPEN };
         let before = file.and_then(|file| {
             let n = (review.n - 1).to_string();
             last.get(&file.files.replace("{n}", &n))

@@ -41,7 +41,7 @@ impl Before {
 
 /// Returns the project's file of the settings that count for `chart`, from its root on.
 pub(crate) fn file_of(chart: &Chart) -> PathBuf {
-    let shared = chart.scope.settings.map(Embedded::home);
+    let shared = chart.of_settings().map(Embedded::home);
     Path::new(shared.unwrap_or(&chart.scope.home)).join(CONFIG)
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn read_with(
     root: &Path,
     before: Option<&Before>,
 ) -> Result<Settings, String> {
-    let Some(shared) = chart.scope.settings else {
+    let Some(shared) = chart.of_settings() else {
         return read_own(chart, root, before);
     };
     let shared = shared.load().map_err(|error| error.to_string())?;

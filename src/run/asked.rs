@@ -52,7 +52,7 @@ pub(crate) fn of_command(place: &Place) -> Json {
     fields["stopped"] = at_work.has_stopped.into();
     let (store, name) = (&place.store, &place.instance.name);
     fields["reviewing"] = ReviewLock::is_held(store, name, &place.dir()).into();
-    fields["own"] = (place.chart.scope.since.is_some() && place.is_own()).into();
+    fields["own"] = (place.chart.scope.is_of_changes() && place.is_own()).into();
     fields
 }
 

@@ -70,7 +70,7 @@ impl UserCall {
     fn new(place: &Place, reason: &str, next: &str) -> Option<Self> {
         let commands = place.snapshot().view().calls().ok()?;
         let name = &place.instance.name;
-        let noun = place.chart.scope.noun.to_uppercase().replace('-', "_");
+        let noun = place.chart.scope.noun().to_uppercase().replace('-', "_");
         let line = |text: &str| plain_line(text, LENGTH);
         let env = [(noun.as_str(), line(name)), ("REASON", line(reason)), ("NEXT", line(next))];
         let env = env.map(|(name, text)| (format!("TASKIE_{name}"), text));

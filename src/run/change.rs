@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
+use crate::chart::known::{BASE, EVERY_STOP};
 use crate::disk;
-use crate::engine::context::{running_cycle, text};
+use crate::engine::context::running_cycle;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::hash;
@@ -62,7 +63,7 @@ pub(crate) fn name_of(branch: &str) -> String {
 pub(crate) fn base(place: &Place) -> Option<String> {
     let snapshot = place.snapshot();
     let context = snapshot.context();
-    let base = text(context, place.chart.scope.since.as_ref());
+    let base = context.get(BASE).and_then(Json::as_str);
     let base = match running_cycle(&place.chart, context) {
         Some(_) => Some(base.unwrap_or_default()),
         None => base.filter(|_| place.is_own()),
@@ -224,23 +225,15 @@ fn skipped(place: &Place) -> Vec<String> {
     snapshot.view().skipped().unwrap_or_default()
 }
 
-/// Returns the value of a setting; `None` if there is no such setting. The error says why it cannot be read.
-fn setting_of(place: &Place, name: &str) -> Option<Result<Json, String>> {
-    match place.settings() {
-        Ok(mut read) => Some(Ok(read.settings.swap_remove(name)?.value)),
-        Err(why) => Some(Err(why)),
-    }
-}
-
-/// Returns whether a setting that the scope names is on. The error says why that cannot be found out.
-pub(crate) fn is_on(place: &Place, setting: Option<&String>) -> Result<bool, String> {
-    let value = setting.and_then(|name| setting_of(place, name)).transpose()?;
-    Ok(value == Some(Json::Bool(true)))
+/// Returns whether each session has a change of its own. The error says why that cannot be found out.
+pub(crate) fn is_on(place: &Place) -> Result<bool, String> {
+    let read = place.settings()?;
+    Ok(read.settings.get(EVERY_STOP).is_some_and(|setting| setting.value == true))
 }
 
 /// Adds to a stop that is only foreseen what has changed, if that is what it is about.
 pub(crate) fn see(place: &Place, fields: &mut Json) {
-    if place.chart.scope.since.is_none() {
+    if !place.chart.scope.is_of_changes() {
         return;
     }
     fields["own"] = place.is_own().into();

@@ -136,7 +136,7 @@ impl FileWriter<'_> {
         let name =
             Path::new(path).strip_prefix(find::folder(self.scope)).ok().and_then(Path::to_str);
         name.filter(|name| name_flaw(name).is_none()).ok_or_else(|| {
-            let noun = &self.scope.noun;
+            let noun = self.scope.noun();
             io::Error::other(format!("it is not the directory of a {noun}"))
         })
     }

@@ -56,7 +56,7 @@ impl Noticed {
                 is_news.then(|| format!("state.json was changed outside taskie: {changed}."))
             }
             None => {
-                let is_news = place.chart.scope.since.is_none();
+                let is_news = !place.chart.scope.is_of_changes();
                 is_news.then(|| "state.json was removed outside taskie.".to_owned())
             }
         };
@@ -149,7 +149,7 @@ fn news(
         Some((title, running_cycle(chart, context).is_some()))
     };
     let (was, is) = (cycle(before), cycle(after));
-    let title = was.as_ref().map_or(&chart.scope.noun, |(title, _)| title);
+    let title = was.as_ref().map_or(chart.scope.noun(), |(title, _)| title);
     let is_same = is.as_ref().is_some_and(|(now, _)| now == title);
     let is_phase = |name: &String| chart.context[name].kind == FieldType::Phase;
     let changed = changed(chart, (before, after), false);

@@ -213,7 +213,7 @@ fn follows(
     let decision = &performed.decision;
     let is_sent_back = matches!(decision.answer, Answer::Block(_));
     // A command that reviews a change has no agent to send back.
-    let is_by_hand = place.chart.scope.since.is_some() && event.session.is_none();
+    let is_by_hand = place.chart.scope.is_of_changes() && event.session.is_none();
     let needs_no_answer = |ended: &Ended| matches!(&ended.outcome, Outcome::Ran { found, .. } if is_by_hand || found.is_nothing());
     let goes_on = decision.advances() || decision.ended.as_ref().is_some_and(needs_no_answer);
     // Reviews by a model that the user has named do not add up.

@@ -64,7 +64,7 @@ impl Place {
         let scope = &self.chart.scope;
         let of = match scope.is_per_session() {
             true => "session",
-            false => &scope.noun,
+            false => scope.noun(),
         };
         format!("--{of} {}", self.instance.name)
     }
@@ -82,7 +82,7 @@ impl Place {
     /// Returns what reads the tree of the work tree.
     pub(crate) fn trees(&self) -> &Trees {
         self.trees.get_or_init(|| {
-            let is_change = self.chart.scope.since.is_some();
+            let is_change = self.chart.scope.is_of_changes();
             let kept = is_change.then(|| self.dir());
             Trees::of(&self.root, kept, &self.chart.scope)
         })

@@ -117,7 +117,7 @@ pub(crate) fn await_end(place: &Place) {
 }
 
 fn said_of_running(place: &Place, end: &str) -> String {
-    let noun = &place.chart.scope.noun;
+    let noun = place.chart.scope.noun();
     let name = &place.instance.name;
     let running = current(place).map(|running| format!(" ({})", running.in_words()));
     let running = running.unwrap_or_default();

@@ -196,7 +196,7 @@ pub(crate) fn claimant<'e>(
     let takes_up = match &event.trigger {
         Trigger::Hook(name) if is_event(name) => false,
         // Of a change that is over, nothing comes next.
-        Trigger::Hook(_) => place.chart.scope.since.is_none() || place.is_in_cycle(),
+        Trigger::Hook(_) => !place.chart.scope.is_of_changes() || place.is_in_cycle(),
         Trigger::Enter { .. } => true,
         Trigger::Command(_) => driver::of(place.journal()).is_empty(),
     };
@@ -237,7 +237,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     }
     let snapshot = other.snapshot();
     let cycle = running_cycle(&place.chart, snapshot.context())?;
-    let noun = &scope.noun;
+    let noun = scope.noun();
     Some(format!(
         "No session drives {noun} '{}' anymore, and its {} has not passed.",
         shown(&name),

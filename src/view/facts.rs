@@ -143,8 +143,8 @@ impl Facts {
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let stop = match (&running, is_anothers) {
             (Some(_), _) => Stop::allowed("a review is already running"),
-            _ if elsewhere.is_some() => Stop::elsewhere(&chart.scope.noun),
-            (None, true) => Stop::elsewhere(&chart.scope.noun),
+            _ if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
+            (None, true) => Stop::elsewhere(chart.scope.noun()),
             (None, false) => Stop::foreseen(place, foreseen, by.as_deref(), is_unattended),
         };
         let last_line = running
@@ -229,7 +229,7 @@ impl Facts {
         let next = self.next.as_ref();
         let next = next.map(|next| json!({ "action": next.action, "why": next.why }));
         json!({
-            "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
+            "chart": self.chart.id, self.chart.scope.noun(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
             "reviews": self.reviews, "spent": self.totals.all,

@@ -25,7 +25,7 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let figures = Figures::of(place.journal().reviews().iter().map(|review| &review.run));
     let name = &place.instance.name;
     let json = json!({
-        chart.scope.noun.as_str(): name, "phase": phase, "due": next, "waits_for": turn.waits,
+        chart.scope.noun(): name, "phase": phase, "due": next, "waits_for": turn.waits,
         "progress": progress, "reviews": figures, "driver": turn.driver,
     });
     let or_none = |text: Option<&str>| shown(text.unwrap_or("-")).into_owned();

@@ -19,8 +19,8 @@ pub(crate) struct Progress {
 /// the state is about only one part of the work and is skipped.
 pub(crate) fn progress(chart: &Chart, world: &Arc<dyn World>) -> IndexMap<String, Progress> {
     let tables = chart.tables.iter();
-    let counted = tables
-        .filter(|(_, table)| !table.finished.is_empty() && table.file.holes().next().is_none());
+    let counted =
+        tables.filter(|(_, table)| table.has_status() && table.file.holes().next().is_none());
     let counted = counted.filter_map(|(name, _)| {
         let table = world.look(&Source::Table(name.clone())).ok()?;
         let count = |rows: &str| table.get_attr(rows).ok()?.len();

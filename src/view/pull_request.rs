@@ -20,7 +20,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
     }
     parts.extend(subject(place));
     let tables = chart.tables.values();
-    let tables = tables.filter(|table| !table.finished.is_empty());
+    let tables = tables.filter(|table| table.has_status());
     parts.extend(tables.filter_map(|table| {
         let file = table.file.render(|_| Err::<String, _>(())).ok()?;
         // The agent may not have written it yet.

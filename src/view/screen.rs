@@ -276,7 +276,7 @@ fn what_to_do(facts: &Facts) -> String {
         (Waits::Session, _, Some(driver)) => format!(
             "session {} drives this {}: the stops of this session are not about it",
             shown(driver),
-            facts.chart.scope.noun
+            facts.chart.scope.noun()
         ),
         _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
         (Waits::User, ..) if facts.obstacle.is_some() => {

@@ -48,7 +48,7 @@ impl Stop {
         match step.map(|step| what(place, step, by)) {
             Ok(stop) if is_unattended => {
                 // Asking for the reviews of a change starts over.
-                let starts_over = place.chart.scope.since.is_some();
+                let starts_over = place.chart.scope.is_of_changes();
                 let then = match (stop.does, stop.said.is_empty()) {
                     (Does::Allow, is_silent) if is_silent || starts_over => String::new(),
                     (Does::Allow, _) => {
@@ -56,7 +56,7 @@ impl Stop {
                     }
                     _ => format!("; once one has taken it up, {}", stop.text),
                 };
-                let noun = &place.chart.scope.noun;
+                let noun = place.chart.scope.noun();
                 Self::allowed(&format!("no session drives the {noun}{then}"))
             }
             Ok(stop) => stop,

@@ -157,7 +157,7 @@ pub(crate) fn explained(place: &Place, n: usize) -> Result<Page, String> {
     let decisions = lines.filter_map(Line::into_decision);
     let stops: Vec<DecisionLine> =
         decisions.filter(|decided| is_stop(&decided.event) || decided.event == REVIEW).collect();
-    let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
+    let (noun, name) = (place.chart.scope.noun(), &place.instance.name);
     let Some(stop) = stops.len().checked_sub(n).and_then(|at| stops.get(at)) else {
         return Err(match stops.len() {
             0 => format!("no stop of {noun} `{name}` is recorded"),

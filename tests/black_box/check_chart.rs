@@ -206,8 +206,8 @@ fn concise_is_a_line_each() {
     let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
-chart.toml:34:9: unknown-name: unknown name `cycl`
-chart.toml:65:10: unknown-name: unknown name `phse`
+chart.toml:33:9: unknown-name: unknown name `cycl`
+chart.toml:63:10: unknown-name: unknown name `phse`
 templates/review.md:2:4: unknown-name: unknown name `subjct`
 ";
     assert_eq!(ran.stdout, expected);
@@ -218,8 +218,8 @@ fn github_shows_them_in_the_change() {
     let ran = faulty().run(&["check-chart", "--format=github", "chart.toml"]);
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
-::error file=chart.toml,line=34,col=9,endLine=34,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
-::error file=chart.toml,line=65,col=10,endLine=65,endColumn=14,title=unknown-name::unknown name `phse`%0Adid you mean `phase`?
+::error file=chart.toml,line=33,col=9,endLine=33,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
+::error file=chart.toml,line=63,col=10,endLine=63,endColumn=14,title=unknown-name::unknown name `phse`%0Adid you mean `phase`?
 ::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::unknown name `subjct`%0Adid you mean `subject`?
 ";
     assert_eq!(ran.stdout, expected);
@@ -239,8 +239,8 @@ fn json_keeps_its_promise() {
         "version": 1,
         "charts": [{ "file": "chart.toml", "findings": 3, "explored": null }],
         "findings": [
-            finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 34, 9, 13),
-            finding("unknown-name", "unknown name `phse`", "phase", "chart.toml", 65, 10, 14),
+            finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 33, 9, 13),
+            finding("unknown-name", "unknown name `phse`", "phase", "chart.toml", 63, 10, 14),
             finding("unknown-name", "unknown name `subjct`", "subject", "templates/review.md", 2, 4, 16),
         ],
     });
@@ -359,33 +359,24 @@ fn a_chart_comes_from_stdin_too() {
     );
 }
 
-#[test]
-fn names_that_are_taken() {
-    for (fragment, message) in cases::<(&str, &str)>("check_chart", "names_that_are_taken") {
-        let ran = check(&over_base(fragment), "concise");
-        let line = format!("bad-name: {message}");
-        assert!(ran.stdout.contains(&line), "{fragment}{}", ran.stdout);
-    }
-}
-
 /// A chart is looked at in three steps: its syntax, its keys and their types, and everything else. What is wrong in one
 /// of them is reported in one run.
 #[test]
 fn all_problems_of_a_step_in_one_run() {
     let syntax = over_base("[scope]\nhome = \".texts\n\n[reviewers.review]\ntext = 3 4\n");
-    assert_eq!(found(&syntax), ["14: toml-syntax"]);
+    assert_eq!(found(&syntax), ["13: toml-syntax"]);
     let keys = over_base(
         "inital = \"write\"\n\n[context]\nclean = { type = \"boolean\", defualt = false }\n\n[reviewers.review]\ntext = 3\n\n\
          [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
     );
-    let expected = ["10: unknown-key", "23: unknown-key", "65: wrong-type"];
+    let expected = ["10: unknown-key", "22: unknown-key", "63: wrong-type"];
     assert_eq!(found(&keys), expected);
     let rest = over_base(
         "state = \"phse\"\n\n[let]\nfree = \"cycl.id is none\"\n\n[cycles.text-review]\nresume = \"wriet\"\n\n\
          [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
     );
     let expected =
-        ["9: unknown-field", "35: unknown-name", "58: unknown-phase", "68: unknown-template"];
+        ["9: unknown-field", "34: unknown-name", "56: unknown-phase", "66: unknown-template"];
     assert_eq!(found(&rest), expected);
 }
 

@@ -227,7 +227,7 @@ fn charts_that_double_at_each_level() {
     ] {
         let chart = project.root.join("statechart.toml");
         let text = format!(
-            "id = \"x\"\ninitial = \"a\"\nstate = \"phase\"\n[scope]\nhome = \".x\"\nnoun = \"plan\"\ninstances = \"plans/*\"\n[context.phase]\ntype = \"phase\"\n[phases.a]\n[[on.Stop]]\n{rule}\n[let]\n{lets}"
+            "id = \"x\"\ninitial = \"a\"\nstate = \"phase\"\n[scope]\nhome = \".x\"\ninstances = \"plans/*\"\n[context.phase]\ntype = \"phase\"\n[phases.a]\n[[on.Stop]]\n{rule}\n[let]\n{lets}"
         );
         fs::write(&chart, text).unwrap();
         let chart = chart.to_str().unwrap();

@@ -22,7 +22,7 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
     Ok(Chart {
         origin: origin.to_owned(),
         is_default: CHARTS.first().is_some_and(|first| first.id == origin),
-        scope: Resolver::default().scope(&source.scope),
+        scope: source.scope.clone().of_home(),
         files: later(&source, |resolver, source| resolver.files(source)),
         tables: later(&source, |resolver, source| resolver.tables(source).0),
         broken_tables: Vec::new(),

@@ -12,7 +12,7 @@ use crate::hash::IndexMap;
 pub(super) fn name(cycles: &mut IndexMap<String, Cycle>) {
     for (id, cycle) in cycles {
         cycle.id.clone_from(id);
-        cycle.post = cycle.post.replace(CYCLE_HOLE, id);
+        cycle.post = format!("post-{id}");
     }
 }
 

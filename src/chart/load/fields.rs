@@ -2,9 +2,9 @@
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
-use crate::chart::known::KNOWN;
+use crate::chart::known::{BASE, KNOWN};
 use crate::chart::model::{
-    Assign, Cycle, Direction, Field, FieldType, Looser, Source, WordTable, Words,
+    Assign, Cycle, Direction, Field, FieldType, IN_GIT, Looser, Source, WordTable, Words,
 };
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
@@ -42,22 +42,8 @@ impl Resolver<'_> {
             let help = "name the context field that holds the phase that comes next: next = \"next_phase\"";
             self.flaw(Code::MissingKey, at!["cycles"], "a chart with cycles needs `next`", help);
         }
-        if let Some(since) = &source.scope.since {
-            self.field(at!["scope", "since"], since, &source.context);
-        }
-        for (key, setting, kind) in [
-            ("always", &source.scope.always, FieldType::Boolean),
-            ("prompts", &source.scope.prompts, FieldType::Boolean),
-        ] {
-            let Some(setting) = setting else { continue };
-            let path = at!["scope", key];
-            if let Some(field) = self.field(path, setting, &source.config)
-                && field.kind != kind
-            {
-                let message =
-                    format!("the setting `{setting}` has another type than `{key}` needs");
-                self.flaw(Code::WrongType, path, message, "");
-            }
+        if source.scope.home.starts_with(IN_GIT) {
+            self.field(at!["context"], BASE, &source.context);
         }
         self.typed("context", &source.context, phases);
         self.typed("config", &source.config, phases);

@@ -118,8 +118,8 @@ impl Resolver<'_> {
         if let Some(path) = &table.path {
             self.name_pattern(at!["tables", name, "path"], &path.0, path, &rows.fields());
         }
-        let (finished, unfinished) = (table.finished.clone(), table.unfinished.clone());
+        let finished = table.finished.clone();
         let path = table.path.as_deref().cloned();
-        Some(Table { file: Pattern::clone(file), rows, path, finished, unfinished })
+        Some(Table { file: Pattern::clone(file), rows, path, finished })
     }
 }

@@ -119,11 +119,11 @@ impl Resolver<'_> {
         self.processes(&source);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
-        let scope = self.scope(&source.scope);
+        self.scope(&source.scope);
         Some(Chart {
             origin: origin.to_owned(),
             is_default: CHARTS.first().is_some_and(|first| first.id == origin),
-            scope,
+            scope: source.scope.clone().of_home(),
             files: files.into(),
             tables: tables.into(),
             broken_tables,

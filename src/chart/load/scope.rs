@@ -3,11 +3,8 @@
 use std::path::Path;
 
 use super::resolver::Resolver;
-use crate::chart::model::{Arg, Scope as ScopeSource, Source};
-use crate::chart::shipped::CHARTS;
-use crate::chart::{IN_GIT, OF_SESSION, Scope};
+use crate::chart::model::{Arg, IN_GIT, Scope, Source};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::at;
 use crate::files::is_below;
 use crate::files::pattern::is_slug;
@@ -23,55 +20,32 @@ const RESERVED: &[&str] = &["chart", "check", "help", "instance", "phase", "sess
 const FORCE: &str = "force";
 
 impl Resolver<'_> {
-    /// Resolves where instances live. Anything wrong is reported, and replaced by something valid.
-    pub(super) fn scope(&mut self, source: &ScopeSource) -> Scope {
-        let instances = source.instances.as_str();
-        let mut found = ["/*", OF_SESSION].into_iter().filter_map(|end| {
-            let folder = instances.strip_suffix(end)?;
-            let is_folder = is_below(folder) && !folder.contains(['*', '{', '}']);
-            is_folder.then_some((folder, end == OF_SESSION))
-        });
-        let (folder, per_session) = found.next().unwrap_or_else(|| {
+    /// Checks where instances live.
+    pub(super) fn scope(&mut self, scope: &Scope) {
+        let instances = scope.instances.as_str();
+        if !has_folder(scope) {
             let message = format!(
-                "`{instances}` must be a folder below the home, followed by `/*` or `{OF_SESSION}`"
+                "`{instances}` must be a folder below the home, followed by `/*` or `/{{session}}`"
             );
             let help = "write `plans/*` for instances that sessions share, or `sessions/{session}` for one per session";
             self.flaw(Code::BadPattern, at!["scope", "instances"], message, help);
-            ("x", false)
-        });
-        let settings = source.settings.as_deref().and_then(|id| {
-            let known = || CHARTS.iter().map(|chart| chart.id);
-            let found = CHARTS.iter().find(|chart| chart.id == id);
-            if found.is_none() {
-                let message =
-                    format!("there is no chart `{}` whose settings could count", shown(id));
-                let help = hint(id, known()).unwrap_or_default();
-                self.flaw(Code::UnknownName, at!["scope", "settings"], message, help);
-            }
-            found
-        });
-        Scope {
-            settings,
-            since: source.since.clone(),
-            always: source.always.clone(),
-            prompts: source.prompts.clone(),
-            home: source.home.clone(),
-            noun: source.noun.clone(),
-            folder: folder.to_owned(),
-            per_session,
         }
+        self.home(scope);
     }
 
     /// Checks names that become paths, or words on the command line.
     pub(super) fn names(&mut self, source: &Source) {
-        let noun = source.scope.noun.as_str();
+        let noun = source.scope.noun();
         let reserved = RESERVED.join(", ");
         // If each session has its own instance, the option is `--session` anyway.
-        let is_session = source.scope.instances.ends_with(OF_SESSION) && noun == "session";
-        if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
+        let is_session = source.scope.is_per_session() && noun == "session";
+        if has_folder(&source.scope) && (!is_word(noun) || RESERVED.contains(&noun) && !is_session)
+        {
             let message = format!("`{noun}` cannot be an option on the command line");
-            let help = format!("an option is {WORD}, and not one of {reserved}");
-            self.flaw(Code::BadName, at!["scope", "noun"], message, help);
+            let help = format!(
+                "the folder's name without its last `s` is an option: {WORD}, and not one of {reserved}"
+            );
+            self.flaw(Code::BadName, at!["scope", "instances"], message, help);
         }
         self.names_of_options(source);
         for name in source.commands.keys() {
@@ -94,12 +68,11 @@ impl Resolver<'_> {
                 "an id consists of letters, digits, `-` and `_`: it is also part of a file name";
             self.flaw(Code::BadName, at!["id"], message, help);
         }
-        self.home(&source.scope.home);
     }
 
     /// Checks the names of options, and their letters.
     fn names_of_options(&mut self, source: &Source) {
-        let noun = source.scope.noun.as_str();
+        let noun = source.scope.noun();
         let reserved = RESERVED.join(", ");
         let mut of_phases = source.phases.values().flat_map(|phase| phase.fragments());
         let is_forced = of_phases.any(|fragment| fragment.text.contains("args.force"));
@@ -130,8 +103,8 @@ impl Resolver<'_> {
     }
 
     /// Checks that the home is a folder of the chart's own.
-    fn home(&mut self, home: &str) {
-        let home = home.strip_prefix(IN_GIT).unwrap_or(home);
+    fn home(&mut self, scope: &Scope) {
+        let home = scope.home.strip_prefix(IN_GIT).unwrap_or(&scope.home);
         if Path::new(home).iter().any(|part| part == ".git") {
             let message = format!("`{home}` belongs to git");
             let help = "choose a folder of your own: home = \".notes\"";
@@ -143,6 +116,12 @@ impl Resolver<'_> {
             self.flaw(Code::BadPattern, at!["scope", "home"], message, help);
         }
     }
+}
+
+/// Returns whether the instances are in a folder.
+fn has_folder(scope: &Scope) -> bool {
+    let is_folder = |folder: &str| is_below(folder) && !folder.contains(['*', '{', '}']);
+    scope.folder_named().is_some_and(is_folder)
 }
 
 fn is_word(name: &str) -> bool {

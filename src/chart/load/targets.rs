@@ -13,10 +13,10 @@ impl Resolver<'_> {
     pub(super) fn targets(&mut self, source: &Source, phases: &Phases) {
         self.targets_of_cycles(source, phases);
         for (name, phase) in &source.phases {
-            if let Some(arms) = &phase.arms {
-                let path = at!["phases", name, "arms"];
+            if let Some(next) = &phase.next {
+                let path = at!["phases", name, "next"];
                 let cycles = source.cycles.keys().map(String::as_str);
-                self.known(path, Code::UnknownCycle, arms, cycles);
+                self.known(path, Code::UnknownCycle, next, cycles);
             }
         }
         self.targets_of_rules(source, phases);
@@ -25,15 +25,19 @@ impl Resolver<'_> {
 
     fn targets_of_cycles(&mut self, source: &Source, phases: &Phases) {
         for (id, cycle) in &source.cycles {
-            if !phases.contains_key(id) {
-                let message = format!("there is no phase for the cycle `{id}`");
-                let help = "add `[phases.\"{cycle}\"]`, which makes one phase for each cycle";
-                self.flaw(Code::UnknownPhase, at!["cycles", id], message, help);
+            let needed =
+                [(id, "{cycle}", "a review of"), (&cycle.post, "post-{cycle}", "the answers of")];
+            for (phase, key, of) in needed {
+                if !phases.contains_key(phase) {
+                    let message = format!("there is no phase `{phase}` for {of} the cycle `{id}`");
+                    let help =
+                        format!("add `[phases.\"{key}\"]`, which makes one phase for each cycle");
+                    self.flaw(Code::UnknownPhase, at!["cycles", id], message, help);
+                }
             }
             if let Some(resume) = &cycle.resume {
                 self.phase(at!["cycles", id, "resume"], resume, phases);
             }
-            self.phase(at!["cycles", id, "post"], &cycle.post, phases);
             for (index, advance) in cycle.advance.iter().enumerate() {
                 let path = at!["cycles", id, "advance", index, "target"];
                 self.phase(path, &advance.target, phases);
@@ -129,7 +133,7 @@ impl Resolver<'_> {
             let mut given = property.claims().map(|(key, _)| key);
             let Some(first) = given.next() else {
                 let message = format!("property \"{}\" has nothing to prove", property.about);
-                let help = "add `always`, `never`, `reachable` or `eventually`";
+                let help = "add `never` or `reachable`";
                 self.flaw(Code::MissingKey, at!["properties", index], message, help);
                 continue;
             };
@@ -138,12 +142,6 @@ impl Resolver<'_> {
                     format!("a property makes one claim, but this one has `{first}` and `{key}`");
                 let help = "split it into two properties";
                 let path = at!["properties", index, key];
-                self.flaw(Code::ConflictingKeys, path, message, help);
-            }
-            if property.step.is_some() && !matches!(first, "always" | "never") {
-                let message = format!("`{first}` next to `step` has no effect");
-                let help = "a claim about what is behind a step is `always` or `never`";
-                let path = at!["properties", index, "step"];
                 self.flaw(Code::ConflictingKeys, path, message, help);
             }
         }

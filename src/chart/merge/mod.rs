@@ -4,7 +4,7 @@
 //! back to the file in which it is written. `build.rs` includes this module: the charts that are compiled in are merged when
 //! taskie is built.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -19,8 +19,6 @@ pub enum FaultKind {
     Nothing,
     /// Two entries of a list have the same `id`.
     Twice,
-    /// Of two keys, only one can have an effect.
-    Conflict,
 }
 
 /// What is wrong with a layer.
@@ -174,31 +172,22 @@ impl<'l> Merger<'l> {
         Spanned::new(span, merged)
     }
 
-    /// Returns a changed list of entries: one with the `id` of another is written over it, one with `before` or `after` is put
-    /// there, and any other comes last. In a new list, an `id` is just a name.
+    /// Returns a changed list of entries: one with the `id` of another is written over it, one with `before` is put there, and any other comes last. In a new list, an `id` is just a name.
     fn entries(&mut self, mut list: Vec<Value<'l>>, own: DeArray<'l>) -> Vec<Value<'l>> {
         let is_new = list.is_empty();
         let mut ids = HashSet::new();
-        // How many entries were put behind one.
-        let mut behind: HashMap<String, usize> = HashMap::new();
         for mut entry in own {
             let DeValue::Table(table) = entry.get_mut() else {
                 list.push(entry);
                 continue;
             };
             let id = table.get("id").and_then(word);
-            let [before, after] = ["before", "after"].map(|key| table.remove_entry(key));
-            if let (Some(_), Some((after, _))) = (&before, &after) {
-                let message = "`before` and `after` exclude each other";
-                self.fault(FaultKind::Conflict, after.span(), message).help =
-                    Some("remove one of them");
-            }
+            let before = table.remove("before");
             if let Some((id, span)) = id.clone().filter(|(id, _)| !ids.insert(id.clone())) {
                 let message = format!("another entry of this list has the id `{id}`");
                 self.fault(FaultKind::Twice, span, &message).help = Some("rename one of them");
             }
-            let is_before = before.is_some();
-            let anchor = before.or(after).and_then(|(_, anchor)| word(&anchor));
+            let anchor = before.as_ref().and_then(word);
             let changed = id.clone().filter(|_| !is_new);
             let at = changed.as_ref().and_then(|(id, _)| position(&list, id));
             // One that is put elsewhere keeps what its layer does not change.
@@ -213,12 +202,11 @@ impl<'l> Merger<'l> {
                     None => Some(list.len()),
                     Some((id, span)) => {
                         self.nothing(span, "entry with the id", &id, known());
-                        let help = "say `before` or `after` to add an entry with an `id`";
-                        self.faults
-                            .iter_mut()
-                            .last()
-                            .into_iter()
-                            .for_each(|it| it.help = Some(help));
+                        let help =
+                            "to add an entry with an `id`, say `before`; one without comes last";
+                        if let Some(fault) = self.faults.last_mut() {
+                            fault.help = Some(help);
+                        }
                         None
                     }
                 },
@@ -227,14 +215,7 @@ impl<'l> Merger<'l> {
                     if at.is_none() {
                         self.nothing(span.clone(), "entry with the id", name, known());
                     }
-                    at.map(|at| match is_before {
-                        true => at,
-                        false => {
-                            let count = behind.entry(name.clone()).or_default();
-                            *count += 1;
-                            at + *count
-                        }
-                    })
+                    at
                 }
             };
             if let Some(at) = place {

@@ -67,11 +67,6 @@ fn a_chart_is_written_over_another() {
         ("[cycles.new]\ncopy = \"code\"\nstage = \"S\"", "cycles.new.stage", "\"S\""),
         ("[[on.Stop]]\nid = \"waits\"\nguard = \"b\"", "on.Stop.0.guard", "\"b\""),
         ("[[on.Stop]]\nbefore = \"waits\"\nguard = \"b\"", "on.Stop.0", r#"{"guard":"b"}"#),
-        (
-            "[[on.Stop]]\nafter = \"waits\"\nid = \"b\"\n[[on.Stop]]\nafter = \"waits\"\nid = \"c\"",
-            "on.Stop.2.id",
-            "\"c\"",
-        ),
         ("[[on.Stop]]\nguard = \"b\"", "on.Stop.2.guard", "\"b\""),
         ("remove = [\"on.Stop.waits\"]", "on.Stop.0.id", "\"limit\""),
         ("remove = [\"on.Stop.limit.assign\"]", "on.Stop.1.assign", ""),
@@ -101,8 +96,8 @@ fn what_changes_nothing_is_a_fault() {
         ("remove = [\"commands.skpi\"]", "commands.skpi", "skip"),
         ("remove = [\"on.Stop.wait\"]", "on.Stop.wait", "waits"),
         ("[[on.Stop]]\nid = \"wait\"", "wait", "waits"),
-        ("[[on.Stop]]\nafter = \"wait\"", "wait", "waits"),
-        ("[[on.next]]\nafter = \"wait\"", "wait", ""),
+        ("[[on.Stop]]\nbefore = \"wait\"", "wait", "waits"),
+        ("[[on.next]]\nbefore = \"wait\"", "wait", ""),
         ("[cycles.new]\ncopy = \"coed\"", "coed", "code"),
     ] {
         let (_, faults, text) = merged(&[BASE, own]);
@@ -123,7 +118,7 @@ fn what_changes_nothing_is_a_fault() {
 #[test]
 fn an_id_is_not_twice_in_a_list() {
     for own in [
-        "[[on.Stop]]\nid = \"new\"\nbefore = \"limit\"\n[[on.Stop]]\nafter = \"limit\"\nid = \"new\"",
+        "[[on.Stop]]\nid = \"new\"\nbefore = \"limit\"\n[[on.Stop]]\nbefore = \"limit\"\nid = \"new\"",
         "[[on.Stop]]\nid = \"a\"\n[[on.Stop]]\nid = \"new\"\n[[on.Stop]]\nid = \"new\"",
         "[[properties]]\nid = \"new\"\n[[properties]]\nid = \"new\"",
     ] {
@@ -140,26 +135,13 @@ fn an_id_is_not_twice_in_a_list() {
     assert_eq!(merged(&["[[on.Stop]]\nid = \"a\"\n[[on.next]]\nid = \"a\""]).1, []);
 }
 
-/// An entry is put in one place.
-#[test]
-fn before_and_after_exclude_each_other() {
-    let own = "[[on.Stop]]\nbefore = \"waits\"\nafter = \"limit\"\nguard = \"b\"";
-    let (_, faults, text) = merged(&[BASE, own]);
-    let [fault] = faults.as_slice() else {
-        panic!("{faults:?}");
-    };
-    assert_eq!(fault.kind, FaultKind::Conflict);
-    assert_eq!(fault.message, "`before` and `after` exclude each other");
-    assert_eq!(&text[fault.span.clone()], "after");
-}
-
 /// An `id` without a place changes an entry. What to write to add one is said.
 #[test]
 fn a_new_id_needs_a_place() {
     let help = |own: &str| merged(&[BASE, own]).1[0].help;
-    let said = "say `before` or `after` to add an entry with an `id`";
+    let said = "to add an entry with an `id`, say `before`; one without comes last";
     assert_eq!(help("[[on.Stop]]\nid = \"mine\""), Some(said));
-    assert_eq!(help("[[on.Stop]]\nid = \"mine\"\nafter = \"wait\""), None);
+    assert_eq!(help("[[on.Stop]]\nid = \"mine\"\nbefore = \"wait\""), None);
 }
 
 /// A let can only build on one that is there.

@@ -77,7 +77,8 @@ pub struct Source {
     /// `[prompts.loop]` has the value of each `{{name}}` in it. Other names stay as they are.
     #[serde(default)]
     pub prompts: Part<IndexMap<String, IndexMap<String, Expr>>>,
-    /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
+    /// The states of the chart. `{cycle}` in a name makes one phase per cycle. The reviews of a cycle are answered in the phase
+    /// `post-{cycle}`.
     pub phases: IndexMap<String, Part<Phase>>,
     /// What all cycles share. Keys that are required in a cycle can be here.
     #[serde(default)]
@@ -116,25 +117,66 @@ pub(super) fn templates_beside() -> Vec<String> {
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// The folder for everything that the chart keeps, below the project's root. The search for it goes upward from
-    /// the directory that the agent works in. With `{git}/` before it, it is in the git directory of the work tree.
+    /// the directory that the agent works in. With `{git}/taskie`, it is in the git directory of the work tree, and an instance
+    /// is a change: what is different from the commit in its field `base`. With the setting `every_stop`, each session has one
+    /// of its own. The settings of such a chart are those of the chart `taskie`, as far as both have them.
     pub home: String,
-    /// What an instance is called. Commands take `--NOUN NAME`, or `--session ID` if each session has its own.
-    pub noun: String,
     /// The directories that are instances, below `home`. With `plans/*`, a session uses the one that it claimed last, or
     /// else the one in which `state.json` or a Markdown file was modified last. With `sessions/{session}`, each session has
-    /// its own.
+    /// its own. The folder's name without its last `s` is what one is called: commands take `--plan NAME`, or `--session ID`.
     pub instances: String,
-    /// The chart, among those that are compiled in, whose files of settings this one uses, as far as both have a setting.
-    pub settings: Option<String>,
-    /// The context field with the commit that a change is compared with. While one of the chart's cycles is running, a stop
-    /// is about what has changed since.
-    pub since: Option<String>,
-    /// With `since`: the boolean setting that gives each session an instance of its own, from its first prompt on. What the
-    /// session changes from then on is reviewed at its stops, without being asked.
-    pub always: Option<String>,
-    /// With `always`: the boolean setting that keeps the prompts of such a session while its change is open:
-    /// `event.asked`.
-    pub prompts: Option<String>,
+    /// Whether the instances are changes: the home is then below the git directory, wherever that is.
+    #[serde(skip)]
+    pub(crate) is_of_changes: bool,
+}
+
+/// What `scope.instances` ends with if each session has an instance of its own.
+const OF_SESSION: &str = "/{session}";
+
+/// What the home of a chart begins with if it is in the git directory of the work tree.
+pub const IN_GIT: &str = "{git}/";
+
+impl Scope {
+    /// Returns the folder of the instances, below the home; `None` if `instances` names none.
+    pub(crate) fn folder_named(&self) -> Option<&str> {
+        let named = self.instances.strip_suffix("/*");
+        named.or_else(|| self.instances.strip_suffix(OF_SESSION))
+    }
+
+    /// Returns the folder of the instances, below the home: `plans`.
+    pub fn folder(&self) -> &str {
+        self.folder_named().unwrap_or_default()
+    }
+
+    /// Returns what an instance is called: `plan`.
+    pub fn noun(&self) -> &str {
+        let name = self.folder().rsplit('/').next().unwrap_or_default();
+        name.strip_suffix('s').unwrap_or(name)
+    }
+
+    /// Returns whether each session has an instance of its own.
+    pub fn is_per_session(&self) -> bool {
+        self.instances.ends_with(OF_SESSION)
+    }
+
+    /// Returns it with what its home says of the instances.
+    pub(crate) fn of_home(self) -> Self {
+        Self { is_of_changes: self.home.starts_with(IN_GIT), ..self }
+    }
+
+    /// Returns whether the instances are changes.
+    pub fn is_of_changes(&self) -> bool {
+        self.is_of_changes
+    }
+
+    /// Returns how to repair the broken state of an instance. That of a session or of a change is not in git.
+    pub fn remedy(&self) -> &'static str {
+        if self.is_per_session() || self.is_of_changes() {
+            "fix the file, or delete it to start over"
+        } else {
+            "fix the file, or restore it from git"
+        }
+    }
 }
 
 /// A set of files: their patterns, or a table that also says which of their lines to read.
@@ -191,11 +233,7 @@ pub struct Table {
     /// The file that belongs to a row.
     pub path: Option<FilePattern>,
     /// The values of `status` that mean that the row is finished. Case, emphasis, signs and what stands in parentheses after
-    /// them do not count; `[x]` is any check mark.
-    #[serde(default)]
-    pub finished: Vec<String>,
-    /// The values of `status` that mean that the row is not finished. With them, every other value is named to the user. It
-    /// counts as open, too.
-    #[serde(default)]
-    pub unfinished: Vec<String>,
+    /// them do not count; `[x]` is any check mark. Without it, they are `done`, `complete`, `completed`, `cancelled`,
+    /// `postponed`, `skipped` and `[x]`, and one that is neither of these nor a usual word for open work is named to the user.
+    pub finished: Option<Vec<String>>,
 }

@@ -20,8 +20,8 @@ pub struct Phase {
     /// The message if the guard is false.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
-    /// The cycle that starts over. It comes next, so its first review is due.
-    pub arms: Option<String>,
+    /// The cycle that comes next: it starts over, so its first review is due.
+    pub next: Option<String>,
     /// What entering it assigns.
     #[serde(default)]
     pub entry: Assign,

@@ -18,6 +18,9 @@ use crate::host::vendors::{self, Answer, OWN, Vendor};
 pub struct Cycle {
     #[serde(skip)]
     pub id: String,
+    /// The phase that answers a review: `post-{cycle}`.
+    #[serde(skip)]
+    pub post: String,
     /// The cycle that this one copies. Its own keys are merged over the copy.
     #[schemars(with = "Option<String>")]
     copy: Option<IgnoredAny>,
@@ -34,8 +37,6 @@ pub struct Cycle {
     /// The context fields that it sets to null.
     #[serde(default)]
     pub clear: Vec<String>,
-    /// The phase that answers a review.
-    pub post: String,
     /// The value of `{base}` in the cycle's file names.
     pub base: FilePattern,
     /// The name of review number `{n}`.

@@ -115,13 +115,11 @@ pub struct Rule {
     pub id: Option<String>,
     /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the one after which it comes.
-    pub after: Option<String>,
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
     /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
-    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `next`
     /// have no effect.
     pub target: Option<String>,
     /// What it assigns.
@@ -198,7 +196,7 @@ pub struct Command {
     /// The message if the guard is false.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
-    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `next`
     /// have no effect.
     pub target: Option<String>,
     /// What it assigns.
@@ -228,8 +226,6 @@ pub struct Check {
     pub id: Option<String>,
     /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// With `extends`: the `id` of the one after which it comes.
-    pub after: Option<String>,
     /// Once for each item of this list, as `it`.
     pub each: Option<Expr>,
     /// Whether it applies. With `each`, it is evaluated for every item.
@@ -238,7 +234,7 @@ pub struct Check {
     pub say: Text,
 }
 
-/// A property for `check-chart`: exactly one of `always`, `never`, `reachable`, `eventually`.
+/// A property for `check-chart`: exactly one of `never` and `reachable`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Property {
@@ -246,28 +242,16 @@ pub struct Property {
     pub id: Option<String>,
     /// What the property means, in words.
     pub about: String,
-    /// The id of a rule, `commands.NAME` or `phases.NAME`: with `always` or `never`, a claim about the state behind each step
-    /// in which that fires, with the settings of the step.
-    pub step: Option<String>,
-    /// A condition that is true in every state.
-    pub always: Option<Expr>,
-    /// A condition that is never true.
+    /// A condition that is true in no state.
     pub never: Option<Expr>,
     /// From every state, some path leads to a state in which this is true.
     pub reachable: Option<Expr>,
-    /// From every state, every path leads to a state in which this is true, as long as the agent and the reviewer go on.
-    pub eventually: Option<Expr>,
 }
 
 impl Property {
     /// Returns its claims, each with its key.
     pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
-        let keys = [
-            ("always", &self.always),
-            ("never", &self.never),
-            ("reachable", &self.reachable),
-            ("eventually", &self.eventually),
-        ];
+        let keys = [("never", &self.never), ("reachable", &self.reachable)];
         keys.into_iter().filter_map(|(key, expr)| Some((key, expr.as_ref()?)))
     }
 }

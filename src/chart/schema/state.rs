@@ -15,7 +15,7 @@ const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 pub fn of(chart: &Chart) -> Json {
     let required = chart.context.iter().filter(|(_, field)| !field.optional);
     let required: Vec<&String> = required.map(|(name, _)| name).collect();
-    let noun = &chart.scope.noun;
+    let noun = chart.scope.noun();
     json!({
         "$schema": DRAFT,
         "title": format!("state.json of {}", chart.id),

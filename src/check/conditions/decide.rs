@@ -257,8 +257,8 @@ impl Event<'_, '_> {
                 let place = format_args!("{place}.entry");
                 let mut fields = self.values(place, &entry.entry, Some(phase));
                 self.put(&mut fields, &chart.state, phase);
-                if let Some(arms) = &entry.arms {
-                    self.schedule(arms, &mut fields, Some(phase));
+                if let Some(next) = &entry.next {
+                    self.schedule(next, &mut fields, Some(phase));
                 }
                 self.commit(fields);
             }

@@ -163,8 +163,6 @@ impl Search {
     }
 
     fn run(&mut self) {
-        let claims = self.chart.properties.iter().filter_map(|property| property.step.as_ref());
-        let watched: Vec<String> = claims.flat_map(|step| self.chart.places_of(step)).collect();
         while self.looked_at < self.states.len() {
             let most = self.limits.states;
             if self.looked_at >= most {
@@ -180,7 +178,7 @@ impl Search {
             let state = self.states[from].clone();
             for event in 0..self.events.len() {
                 for way in self.ways_of(event, &state).iter() {
-                    self.follow(from, &state, event, *way, &watched);
+                    self.follow(from, &state, event, *way);
                 }
             }
             self.looked_at += 1;
@@ -192,7 +190,7 @@ impl Search {
     }
 
     /// Adds the step that an event makes on one of its ways, if it changes anything.
-    fn follow(&mut self, from: usize, state: &State, event: usize, way: usize, watched: &[String]) {
+    fn follow(&mut self, from: usize, state: &State, event: usize, way: usize) {
         let done = &self.ways[way].0;
         let step = Step { from, to: from, event, way };
         if done.failure.is_some() {
@@ -207,12 +205,7 @@ impl Search {
             done.assigned.iter().for_each(|(field, value)| fields[*field] = *value);
         }
         after.started |= !done.assigned.is_empty();
-        let places = &self.decider.places;
-        let mut fired = done.fired.iter().filter_map(|place| places.get_index(*place));
-        let matters = after != *state
-            || done.blocks
-            || done.review.is_some()
-            || !watched.is_empty() && fired.any(|place| watched.contains(place));
+        let matters = after != *state || done.blocks || done.review.is_some();
         if matters {
             let (to, _) = self.states.insert_full(after);
             self.steps.push(Step { to, ..step });

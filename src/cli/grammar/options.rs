@@ -18,14 +18,14 @@ pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
     if !command.get_arguments().any(|arg| arg.get_id() == INSTANCE) {
         return command;
     }
-    let noun = &chart.scope.noun;
+    let noun = chart.scope.noun();
     command.mut_arg(INSTANCE, |arg| match chart.scope.is_per_session() {
         true => arg.hide(true).value_parser(|_: &str| {
             Err::<String, _>("each session has its own: name the session".to_owned())
         }),
         false => {
-            let is_change = chart.scope.since.is_some();
-            let arg = arg.long(noun.clone()).value_name(noun.to_uppercase());
+            let is_change = chart.scope.is_of_changes();
+            let arg = arg.long(noun.to_owned()).value_name(noun.to_uppercase());
             let arg = if is_change { arg } else { arg.num_args(1) };
             let or = if is_change { "" } else { "; --change names a change" };
             arg.help(format!("The {noun} to use [default: what is under review here{or}]"))

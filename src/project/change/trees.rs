@@ -12,6 +12,7 @@ use super::index::Index;
 use super::repository::{GITLINK, Repository};
 use super::terms::{Change, Changed, Content, REPOSITORY, SUBMODULE, Unknown};
 use crate::chart::Scope;
+use crate::chart::choice::CHARTS;
 use crate::hash::Hash;
 use crate::os::file::{Version, path};
 use crate::project::{ledger, state_file};
@@ -61,10 +62,12 @@ impl Trees {
     /// Returns the reader for the work tree around `root`. Its objects are stored for now, or in the repository if the folder
     /// `kept` is there.
     pub(crate) fn of(root: &Path, kept: Option<PathBuf>, scope: &Scope) -> Self {
-        let shared = scope.settings.map(|chart| (chart.home(), chart.folder()));
-        let (home, folder) = shared.unwrap_or((&scope.home, &scope.folder));
+        let (home, folder) = match scope.is_of_changes() {
+            true => (CHARTS[0].home(), CHARTS[0].folder()),
+            false => (scope.home.as_str(), scope.folder()),
+        };
         let [home, folder] = [home, folder].map(str::to_owned);
-        let limits = Limits { home, folder, has_ignore: scope.settings.is_none() };
+        let limits = Limits { home, folder, has_ignore: !scope.is_of_changes() };
         Self {
             root: root.to_owned(),
             kept,

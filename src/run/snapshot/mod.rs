@@ -145,7 +145,7 @@ impl Snapshot {
             let halt = match chart.cycles.is_empty() {
                 true => "Nothing is decided and nothing is written until it is fixed.".to_owned(),
                 false => {
-                    let noun = &chart.scope.noun;
+                    let noun = chart.scope.noun();
                     format!(
                         "No review of this {noun} runs and nothing is written until it is fixed."
                     )
