@@ -1,35 +1,19 @@
 //! Which charts answer an event: that of the plans, or the project's own, and that of changes after it.
 
-use std::sync::Arc;
-
 use serde_json::Value as Json;
 
 use super::absent;
 use super::decided::answer;
-use super::due::AfterAnswer;
+use super::due::{AfterAnswer, Answered, Unanswered};
 use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
 use crate::engine::decision::{Answer, Step};
-use crate::engine::event::{Event, Trigger};
-use crate::files::pattern::name_flaw;
-use crate::host::events::{PROMPT, UNCLAIMED, is_stop};
+use crate::engine::event::Event;
+use crate::host::events::{PROMPT, is_stop};
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 use crate::run::perform::peek;
 use crate::run::place::Place;
-use crate::store::driver;
-use crate::store::facts::Done;
-
-/// An answer, and what is done once the host has it.
-pub(super) type Answered = (Reply, AfterAnswer);
-
-/// Why there is no answer.
-pub(super) enum Unanswered {
-    /// The host has asked this process to end.
-    BySignal(i32),
-    /// Nobody is waiting for the answer anymore.
-    WithHost,
-}
 
 /// Returns the answer to an event: that of the chart, or of the project's own. If it has nothing against a stop and none of its
 /// cycles is running, the chart of changes answers too.
@@ -128,35 +112,4 @@ pub(super) fn acts(place: &Place, event: &Event) -> bool {
         return false;
     };
     !view.standing(cycle).is_due || peek(place, event).is_ok_and(|(step, _)| does(step))
-}
-
-/// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
-/// its states. Nothing is started.
-pub(super) fn unclaimed(
-    place: &Place,
-    event: &Event,
-    host: &Host,
-    due: &mut AfterAnswer,
-) -> Vec<String> {
-    let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
-    let session = event.session.as_deref().filter(|session| name_flaw(session).is_none());
-    let Some(session) = session.filter(|_| driver::of(place.journal()).is_empty()) else {
-        return Vec::new();
-    };
-    // What cannot be decided is reported to the session that works on the instance.
-    let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
-        return Vec::new();
-    };
-    let Some(state) = snapshot.state.text().filter(|_| !decision.messages.is_empty()) else {
-        return Vec::new();
-    };
-    let journal = Arc::clone(place.journal());
-    let (said, done) = (format!("unclaimed {session}"), Done::new(state, None));
-    if journal.facts().done(&said, state).is_some() {
-        return Vec::new();
-    }
-    // If this cannot be recorded, it is said again.
-    due.once(move || drop(journal.note_done(&said, Some(done))));
-    let messages = decision.messages.iter();
-    messages.map(|text| host.rename_commands(text, place.chart.plugin())).collect()
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::answer::{Answered, Unanswered, unclaimed};
-use super::due::AfterAnswer;
+use super::due::{AfterAnswer, Answered, Unanswered};
 use super::output::tell;
 use super::session_change;
 use super::target::Target;
-use crate::engine::event::Event;
-use crate::host::events::{STOPPED, is_stop};
+use crate::engine::decision::Step;
+use crate::engine::event::{Event, Trigger};
+use crate::files::pattern::name_flaw;
+use crate::host::events::{STOPPED, UNCLAIMED, is_stop};
 use crate::host::hosts::{self, Host};
 use crate::host::question;
 use crate::host::reply::Reply;
@@ -19,12 +20,12 @@ use crate::project::change::{Base, Unknown};
 use crate::project::state_file::Reading;
 use crate::run::call::UserCall;
 use crate::run::change;
-use crate::run::perform::{foreseen_news, perform};
+use crate::run::perform::{foreseen_news, peek, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::driver;
-use crate::store::facts::BlocksInTurn;
+use crate::store::facts::{BlocksInTurn, Done};
 use crate::store::once::PROGRAM;
 use crate::text::{cut_bytes, shown_lines};
 
@@ -287,4 +288,30 @@ fn reply_of(
     due.owe(place.journal(), performed.owed);
     due.say(place.journal(), performed.pending);
     reply
+}
+
+/// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
+/// its states. Nothing is started.
+fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
+    let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
+    let session = event.session.as_deref().filter(|session| name_flaw(session).is_none());
+    let Some(session) = session.filter(|_| driver::of(place.journal()).is_empty()) else {
+        return Vec::new();
+    };
+    // What cannot be decided is reported to the session that works on the instance.
+    let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
+        return Vec::new();
+    };
+    let Some(state) = snapshot.state.text().filter(|_| !decision.messages.is_empty()) else {
+        return Vec::new();
+    };
+    let journal = Arc::clone(place.journal());
+    let (said, done) = (format!("unclaimed {session}"), Done::new(state, None));
+    if journal.facts().done(&said, state).is_some() {
+        return Vec::new();
+    }
+    // If this cannot be recorded, it is said again.
+    due.once(move || drop(journal.note_done(&said, Some(done))));
+    let messages = decision.messages.iter();
+    messages.map(|text| host.rename_commands(text, place.chart.plugin())).collect()
 }

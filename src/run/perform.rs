@@ -24,7 +24,7 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
-use crate::run::{call, coming, gates};
+use crate::run::{called, coming, gates};
 use crate::store::driver;
 use crate::store::facts::{Fact, Facts, Left, Said};
 use crate::store::journal::{DecisionLine, Line};
@@ -40,8 +40,8 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         false => carry_out(place, event, &place.snapshot_with(&git, false), git, start),
     };
     if let Ok(performed) = &mut result {
-        performed.called = call::reason(place, event, performed);
-        call::note_typed(place, event, performed);
+        performed.called = called::reason(place, event, performed);
+        called::note_typed(place, event, performed);
     }
     let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
@@ -96,8 +96,8 @@ fn add_decision(
         Err(stuck) => {
             let mut line = DecisionLine::new(&place.instance.name, event);
             let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);
-            let is_called = is_over && call::is_stuck(place, event);
-            line.called(is_called.then_some(call::STUCK));
+            let is_called = is_over && called::is_stuck(place, event);
+            line.called(is_called.then_some(called::STUCK));
             line.stuck = Some(stuck.to_string());
             line
         }
