@@ -8,7 +8,6 @@
 //! Which verdict leads to which state is in the charts (`statechart.toml`, `parts`), and so is the wording of what the agent and the
 //! user read: their rules, and the folders `templates` beside them.
 
-mod alike;
 pub mod chart;
 pub mod check;
 mod cli;

@@ -237,6 +237,14 @@ pub enum RowShape {
 }
 
 impl RowShape {
+    /// Returns whether a line of a file looks like a row.
+    pub fn may_be(&self, line: &str) -> bool {
+        match self {
+            Self::Columns(_) => line.trim_start().starts_with('|'),
+            Self::Line(pattern) => pattern.matches(line).is_some(),
+        }
+    }
+
     /// Returns the fields of a row that the chart names: the columns, or the holes.
     pub fn fields(&self) -> Vec<&str> {
         match self {

@@ -20,9 +20,9 @@ use crate::page::Page;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::facts::Said;
+use crate::store::facts::{Said, WaitedAnswer};
 use crate::store::lock::ReviewLock;
-use crate::store::waiting::{WaitedAnswer, Waiting};
+use crate::store::waiting::Waiting;
 
 /// The name of the command.
 pub(crate) const COMMAND: &str = "review";

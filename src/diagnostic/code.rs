@@ -75,7 +75,6 @@ codes! {
     ConstantGuard = "constant-guard" in Explore,
     IdleRule = "idle-rule" in Rule,
     NoFinal = "no-final" in Explore,
-    MisleadingText = "misleading-text" in Advice,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
     UnusedIgnore = "unused-ignore" in Load,

@@ -146,14 +146,3 @@ fn unknown(rows: &[Row]) -> Option<String> {
         )
     })
 }
-
-/// Returns the text of a table's file without the statuses of its rows.
-pub fn without_status(table: &Table, text: &str) -> String {
-    match &table.rows {
-        RowShape::Columns(columns) => {
-            let headings = columns.get("status").map_or(&[][..], Vec::as_slice);
-            table::without_column(text, headings)
-        }
-        RowShape::Line(pattern) => table::without_hole(text, pattern, "status"),
-    }
-}

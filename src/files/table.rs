@@ -183,42 +183,6 @@ fn scan<'c>(
     }
 }
 
-/// Returns the text without the cells of one column, whose heading is one of `headings`, and without the lines between
-/// headers and rows, whose length changes with the cells.
-pub fn without_column(text: &str, headings: &[String]) -> String {
-    let lines = lines(text);
-    let mut left: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-    scan(&lines, std::iter::once(("", headings)), |index, line| {
-        let Line::Row(_, places) = line else {
-            return;
-        };
-        let place = places.first().and_then(|(_, place)| *place);
-        let cells = raw_cells(lines[index]).into_iter().enumerate();
-        let cells = cells.filter(|(at, _)| Some(*at) != place);
-        let cells: Vec<&str> = cells.map(|(_, cell)| cell).collect();
-        left[index] = cells.join("|");
-    });
-    left.retain(|line| !is_separator(line));
-    left.join("\n")
-}
-
-/// Returns the text without what the hole called `hole` captures in the lines that match `pattern`. Such a line has the
-/// pattern's emphasis, whatever its own is.
-pub fn without_hole(text: &str, pattern: &LinePattern, hole: &str) -> String {
-    let line = |line: &str| {
-        let captures = pattern.matches(line)?;
-        let fill = |name: &str| match captures.iter().find(|(of, _)| *of == name) {
-            Some((_, Capture::Text(text))) if name != hole => Ok::<_, ()>(text.clone()),
-            Some((_, Capture::Integer(number))) if name != hole => Ok(number.to_string()),
-            _ => Ok(String::new()),
-        };
-        pattern.render(fill).ok()
-    };
-    let lines = text.trim_start_matches('\u{feff}').lines();
-    let lines = lines.map(|text| line(text).unwrap_or_else(|| text.to_owned()));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
 /// Reads the lines that match `pattern`, without the whitespace around them.
 pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
     let mut content = Content { exists: true, ..Content::default() };
@@ -523,29 +487,6 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(plain(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn texts_without_their_statuses() {
-        let status = ["Status".to_owned()];
-        let cases = [
-            (
-                "| Id | Title | Status |\n|---|---|---|\n| 1 | Handle pending \\| x | pending |\n",
-                "| Id | Title | Status |\n 1 | Handle pending \\| x \n",
-            ),
-            (
-                "\u{feff}| Status | Id |\r\n|:--|\r\n| done | 1 |\r\n| x |\r\nProse.\r\n",
-                "| Status | Id |\n 1 \n\nProse.\n",
-            ),
-            ("| Id |\n|---|\n| 1 |\n", "| Id |\n 1 \n"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(without_column(text, &status) + "\n", expected, "{text}");
-        }
-        let pattern = LinePattern::parse("- **{n:int}**: {status}").unwrap();
-        let text = "# pending\n  - **1**: **pending**\n- **2**\n";
-        let expected = "# pending\n- **1**: \n- **2**";
-        assert_eq!(without_hole(text, &pattern, "status"), expected);
     }
 
     #[test]

@@ -28,9 +28,8 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::driver;
-use crate::store::facts::{Done, Said};
+use crate::store::facts::{BlocksInTurn, Done, Said};
 use crate::store::once::PROGRAM;
-use crate::store::turn::BlocksInTurn;
 use crate::text::{cut_bytes, shown_lines};
 
 /// How many bytes of the agent's last message a reviewer is given.

@@ -5,9 +5,8 @@
 
 use std::path::Path;
 
-use crate::chart::{Chart, Table};
+use crate::chart::Chart;
 use crate::disk;
-use crate::engine::file_values;
 use crate::hash::IndexMap;
 use crate::hash::{self, Hash};
 use crate::project::change::Trees;
@@ -67,24 +66,13 @@ pub(crate) fn changed(
     changed.map(|(name, _)| name.clone()).collect()
 }
 
-/// Returns the tables in a file whose rows have a status.
-fn with_status<'c>(chart: &'c Chart, name: &str) -> impl Iterator<Item = &'c Table> {
+/// Returns a number for the content of a file, without the rows that have a status: that changes when the work goes on.
+fn content(chart: &Chart, name: &str, text: &[u8]) -> u64 {
     let tables = chart.tables.values();
-    tables.filter(move |table| table.has_status() && table.file.matches(name).is_some())
-}
-
-/// Returns a number for the content of a file.
-fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
-    hash::number(lasting(chart, name, bytes))
-}
-
-/// Returns what of the content of a file counts. The status of a row does not: that changes when the work goes on.
-fn lasting(chart: &Chart, name: &str, bytes: &[u8]) -> String {
-    let mut text = String::from_utf8_lossy(bytes).into_owned();
-    for table in with_status(chart, name) {
-        text = file_values::without_status(table, &text);
-    }
-    // Emphasis and the width of a column come and go with a status.
-    text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));
-    text
+    let tables = tables.filter(|table| table.has_status() && table.file.matches(name).is_some());
+    let tables: Vec<_> = tables.collect();
+    let text = String::from_utf8_lossy(text);
+    let is_row = |line: &&str| tables.iter().any(|table| table.rows.may_be(line));
+    let lines: Vec<&str> = text.lines().filter(|line| !is_row(line)).collect();
+    hash::number(lines.join("\n"))
 }

@@ -5,6 +5,6 @@
 //! hash of the line before it. Whoever has the files can compare: nothing that a receipt says is run.
 
 pub(crate) mod file;
-mod render;
+pub(crate) mod render;
 pub(crate) mod statement;
 pub(crate) mod verify;

@@ -12,7 +12,7 @@ use crate::store::facts::{ENTER, RUN};
 use crate::store::journal::{DecisionLine, Line, ReviewLine};
 
 /// Returns the receipts of an instance in the directory `dir` whose journal has these lines, oldest first.
-pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt> {
+pub(crate) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt> {
     let running = |context: &Context| {
         let cycle = running_cycle(chart, context)?;
         Some((&cycle.id, cycle.title(&base(cycle, context).unwrap_or_default())))

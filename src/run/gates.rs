@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::alike::steady;
 use crate::clock;
 use crate::command_line;
 use crate::engine::decision::{FailedGate, Gates, Invocation, Outcome};
@@ -21,6 +20,7 @@ use crate::store::facts::Running;
 use crate::store::journal::{self, GateLine, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, Begun, CANCELLED};
+use crate::text::without_numbers;
 
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
@@ -153,10 +153,10 @@ fn recorded(place: &Place, line: GateLine, log: &Path) -> Option<Outcome> {
     })
 }
 
-/// Returns a hash of how a gate failed and of the end of its output.
+/// Returns a hash of how a gate failed and of the end of its output, numbers aside.
 fn fingerprint(why: &str, log: &Path) -> String {
     let lines = log::last_lines(log, usize::MAX);
-    let mut hash = hash::of(steady(&format!("{why}\n{lines}"), &std::env::temp_dir()).as_bytes());
+    let mut hash = hash::of(without_numbers(&format!("{why}\n{lines}")).as_bytes());
     hash.truncate(16);
     hash
 }

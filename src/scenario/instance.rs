@@ -10,7 +10,6 @@ use serde_json::{Map, Value as Json, json};
 use super::failure::Failure;
 use super::script::{Expected, ScenarioStep, Script, ScriptedReview};
 use super::stage::{Call, ScriptedAnswer, Stage, State};
-use crate::alike::steady;
 use crate::chart::Chart;
 use crate::chart::model::{Field, Limited};
 use crate::engine::context::{self, Context};
@@ -25,6 +24,7 @@ use crate::files::timestamp;
 use crate::host::vendors::SEVERITIES;
 use crate::reviewer::finding::{Finding, Found, Ran};
 use crate::store::journal::DecisionLine;
+use crate::text::without_numbers;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
 pub(crate) type Typist = dyn Fn(&str, &str) -> Result<Vec<Event>, String>;
@@ -247,7 +247,7 @@ impl PlayedInstance {
 
     /// Counts a gate that fails: returns how many times in a row it has, with this output.
     fn failures(&mut self, output: &str) -> u64 {
-        let output = steady(output, Path::new("/tmp"));
+        let output = without_numbers(output);
         let (same, all) = match self.gate.take() {
             Some((last, same, all)) if last == output => (same + 1, all + 1),
             Some((_, _, all)) => (1, all + 1),

@@ -7,8 +7,6 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::turn::BlocksInTurn;
-use super::waiting::WaitedAnswer;
 use crate::clock;
 use crate::engine::context::Context;
 use crate::hash::{self, IndexMap};
@@ -238,6 +236,31 @@ impl Done {
     pub(crate) fn new(state: &[u8], why: Option<&str>) -> Self {
         Self { state: hash::number(state), why: why.map(str::to_owned) }
     }
+}
+
+/// What a turn of a session has used up.
+#[derive(Debug, Default, PartialEq, Eq, Clone, Serialize, Deserialize)]
+pub(crate) struct BlocksInTurn {
+    pub(super) session: String,
+    /// How many stops of this turn were blocked.
+    pub(super) blocks: usize,
+    /// Hashes of the lines that the agent has reported to the user, oldest first.
+    pub(super) reported: Vec<u64>,
+    /// The last stop was blocked for nothing else: the state was this one.
+    pub(super) telling: Option<u64>,
+}
+
+/// The result of the review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WaitedAnswer {
+    /// When it was left, since 1970.
+    pub(crate) at: Duration,
+    pub(crate) code: u8,
+    pub(crate) text: String,
+    /// What was there when the review ended, as a number; `None` if that is unknown.
+    pub(crate) seen: Option<u64>,
+    /// Somebody has it.
+    pub(crate) is_given: bool,
 }
 
 /// The facts about each instance whose lines are in one file.

@@ -5,9 +5,7 @@
 
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
-use super::facts::Fact;
+use super::facts::{BlocksInTurn, Fact};
 use super::journal::Journal;
 use crate::hash;
 use crate::host::hosts::Host;
@@ -15,18 +13,6 @@ use crate::host::reply::Reply;
 
 /// At most this many lines are remembered. An older one is reported again.
 const LINES: usize = 64;
-
-/// What a turn of a session has used up.
-#[derive(Debug, Default, PartialEq, Eq, Clone, Serialize, Deserialize)]
-pub(crate) struct BlocksInTurn {
-    session: String,
-    /// How many stops of this turn were blocked.
-    blocks: usize,
-    /// Hashes of the lines that the agent has reported to the user, oldest first.
-    reported: Vec<u64>,
-    /// The last stop was blocked for nothing else: the state was this one.
-    telling: Option<u64>,
-}
 
 impl BlocksInTurn {
     /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to

@@ -5,9 +5,7 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
-
-use super::facts::Fact;
+use super::facts::{Fact, WaitedAnswer};
 use super::journal::Journal;
 use super::lock::{ReviewLock, is_locked, open, try_lock};
 use super::open_existing;
@@ -18,19 +16,6 @@ const KEPT: &str = "kept";
 
 /// If nobody has waited for this long, nobody wants the review.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
-
-/// The result of the review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WaitedAnswer {
-    /// When it was left, since 1970.
-    pub(crate) at: Duration,
-    pub(crate) code: u8,
-    pub(crate) text: String,
-    /// What was there when the review ended, as a number; `None` if that is unknown.
-    pub(crate) seen: Option<u64>,
-    /// Somebody has it.
-    pub(crate) is_given: bool,
-}
 
 impl WaitedAnswer {
     /// Returns whether something has changed since the review ended, if `seen` is there now.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text", "hash", "os", "alike", "clock"],
+    &["text", "hash", "os", "clock"],
     &["diagnostic", "host", "files", "page", "disk", "command_line", "process"],
     &["expr"],
     &["chart"],

@@ -8,7 +8,6 @@
 
 mod explored;
 mod ignore;
-mod misleading_text;
 mod missing_folder;
 pub mod report;
 mod subject;
@@ -73,7 +72,7 @@ pub fn run(
         let inspection = check::inspect(chart, &document);
         flaws.extend(inspection.flaws);
         let subject = Subject { chart, document: &document, uses: &inspection.uses };
-        let rules = [misleading_text::check, missing_folder::check, unused_name::check];
+        let rules = [missing_folder::check, unused_name::check];
         let of_rules = in_order(rules.iter().flat_map(|check| check(&subject)));
         // The templates in a folder that does not exist are unknown, too.
         let is_folder = |flaw: &Flaw| flaw.code == Code::UnknownTemplate;
