@@ -93,22 +93,6 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
     assert_eq!(steps.len(), 19);
 }
 
-/// No action refers the agent to another action's text; complete-task has its own instructions.
-#[test]
-fn an_action_stands_on_its_own() {
-    for entry in fs::read_dir(Path::new(PLUGIN).join("actions")).unwrap() {
-        let file = entry.unwrap().file_name().into_string().unwrap();
-        assert!(!read(&format!("actions/{file}")).contains("actions/"), "{file}");
-    }
-    for name in ["complete-task", "complete-task-tdd"] {
-        let text = read(&format!("actions/{name}.md"));
-        for part in ["## Which task", "## The subtasks", "## Before you finish"] {
-            assert!(text.contains(part), "{name}: {part}");
-        }
-        assert!(!text.contains("next-task"), "{name}");
-    }
-}
-
 // ── the automation boundary ─────────────────────────────────────────────────────────────
 
 // ── what each last step writes ──────────────────────────────────────────────────────────
@@ -197,37 +181,6 @@ fn the_texts_say_what_the_plan_asks_for() {
 }
 
 // ── --check ─────────────────────────────────────────────────────────────────────────────
-
-/// (phase and options, state before)
-#[test]
-fn a_check_says_what_entering_would_say_and_writes_nothing() {
-    let running =
-        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 });
-    let cases: [(&[&str], Value); 9] = [
-        (&["complete-task", "--task", "2"], json!({ "next_phase": null })),
-        (&["complete-task", "--task", "2"], running.clone()),
-        (&["post-code-review"], running.clone()),
-        (&["post-plan-review"], running.clone()),
-        (&["continue-task"], running.clone()),
-        (&["complete"], json!({ "next_phase": null })),
-        (&["complete", "--force"], running),
-        (&["complete-task", "--task", "9"], json!({ "next_phase": null })),
-        (&["audit"], json!({})),
-    ];
-    for (args, before) in cases {
-        let project = Project::in_state(before);
-        let files = project.files();
-        let checked = project.run(&[&["enter", "--check"], args].concat());
-        assert_eq!(project.files(), files, "{args:?}");
-        let entered = project.run(&[&["enter"], args].concat());
-        assert_eq!((checked.code, &checked.stderr), (entered.code, &entered.stderr), "{args:?}");
-        let stdout = match entered.code {
-            0 => format!("{} may be entered in plan '{PLAN}'; nothing was written.\n", args[0]),
-            _ => String::new(),
-        };
-        assert_eq!(checked.stdout, stdout, "{args:?}");
-    }
-}
 
 // ── a whole plan, by `next` and the last steps alone ────────────────────────────────────
 

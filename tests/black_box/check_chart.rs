@@ -359,15 +359,6 @@ fn a_chart_comes_from_stdin_too() {
     );
 }
 
-#[test]
-fn names_that_are_taken() {
-    for (fragment, message) in cases::<(&str, &str)>("check_chart", "names_that_are_taken") {
-        let ran = check(&over_base(fragment), "concise");
-        let line = format!("bad-name: {message}");
-        assert!(ran.stdout.contains(&line), "{fragment}{}", ran.stdout);
-    }
-}
-
 /// A chart is looked at in three steps: its syntax, its keys and their types, and everything else. What is wrong in one
 /// of them is reported in one run.
 #[test]

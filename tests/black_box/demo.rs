@@ -1,11 +1,9 @@
 //! `taskie demo`: the review of a change, and a whole plan through the real hook.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
-
-use serde_json::Value;
 
 use crate::support::{Project, Ran};
 
@@ -39,11 +37,6 @@ impl Demo {
     fn left(&self) -> Vec<PathBuf> {
         fs::read_dir(&self.temp).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
-}
-
-fn state(project: &Path) -> Value {
-    serde_json::from_slice(&fs::read(project.join(".taskie/plans/words/state.json")).unwrap())
-        .unwrap()
 }
 
 /// What a demo has printed, as if each review had taken no time.
@@ -97,40 +90,4 @@ fn a_terminal_with_colors_inside_a_session_sees_the_same() {
     let first = parts.next().unwrap().to_owned();
     let stripped = parts.fold(first, |text, part| text + part.split_once('m').unwrap().1);
     assert_eq!(at_once(&stripped), plain());
-}
-
-/// The project that `demo --keep` has left, with a finished plan.
-fn finished(demo: &Demo, ran: &Ran) -> PathBuf {
-    assert_eq!(ran.err(), (0, ""));
-    let left = demo.left();
-    let [project] = left.as_slice() else { panic!("{left:?}") };
-    assert_eq!(
-        ran.stdout.lines().last().unwrap(),
-        format!("The project is in {}", project.display())
-    );
-    assert_eq!(state(project)["phase"], "complete");
-    assert_eq!(state(project)["next_phase"], Value::Null);
-    project.clone()
-}
-
-/// `taskie log --why` says of each rule why it did not fire.
-#[test]
-fn why_explains_each_stop_of_a_kept_demo() {
-    let demo = Demo::new();
-    let ran = demo.run(&["demo", "--keep"]);
-    let kept = finished(&demo, &ran);
-    for n in 1..=13 {
-        let mut why = demo.command(&["log", "--why", &n.to_string(), "--plan", "words"]);
-        let why = Ran::of(why.current_dir(&kept).output().unwrap());
-        assert_eq!(why.err(), (0, ""));
-        assert_eq!(
-            why.stdout.matches("not: ").count() + why.stdout.matches("fired:").count(),
-            why.stdout.matches("on.Stop[").count()
-        );
-    }
-    // It is a project like any other: a stop in it finds nothing to do.
-    let mut command = demo.command(&["hook", "stop"]);
-    command.current_dir(kept);
-    let ran = crate::support::feed(command, "{}");
-    assert_eq!(ran.json()["systemMessage"], "Plan 'words' structure validated successfully");
 }

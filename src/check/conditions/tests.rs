@@ -394,7 +394,7 @@ fn each_step_of_a_scenario_is_a_way_over_terms() {
         assert!(!is_right || played.is_ok() && player.stage.count > 0, "{played:?}");
         counts.push(player.stage.count);
     }
-    assert!(counts.iter().filter(|count| **count > 0).count() > 20, "{counts:?}");
+    assert!(counts.iter().filter(|count| **count > 0).count() > 18, "{counts:?}");
 }
 
 /// A small chart: what it has beside what all of them have, or the edits that make it out of another one, by number.
