@@ -159,7 +159,6 @@ mod tests {
             vendor: vendors::named("claude"),
             prompt: None,
             commands: None,
-            timeout: crate::chart::model::Amount::Fixed(1),
         }
     }
 
