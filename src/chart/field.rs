@@ -156,7 +156,9 @@ impl Field {
         let number = |value: &Json| value.as_f64().unwrap_or(f64::INFINITY);
         match &self.looser {
             None => false,
-            Some(Looser::Direction(Direction::Higher)) => number(value) > number(other),
+            Some(Looser::Direction(Direction::Higher | Direction::HigherThanDefault)) => {
+                number(value) > number(other)
+            }
             Some(Looser::Direction(Direction::HigherOr0)) => {
                 let number = |value: &Json| match number(value) {
                     0.0 => f64::INFINITY,
@@ -166,17 +168,19 @@ impl Field {
             }
             Some(Looser::Direction(Direction::Lower)) => number(value) < number(other),
             Some(Looser::Direction(Direction::Fewer)) => lacks_any(value, other),
-            Some(Looser::Direction(Direction::More)) => lacks_any(other, value),
+            Some(Looser::Direction(Direction::More | Direction::MoreThanDefault)) => {
+                lacks_any(other, value)
+            }
             Some(Looser::Values(values)) => {
                 value != other && values.iter().any(|loose| loose.json() == *value)
             }
         }
     }
 
-    /// Returns whether a project can set this value only with the user's trust.
-    pub(crate) fn needs_trust(&self, value: &Json) -> bool {
-        let mut needing = self.trust.iter();
-        self.file || self.commands || needing.any(|needing| needing.json() == *value)
+    /// Returns whether what is looser than the default needs the user's trust, too.
+    pub(crate) fn is_bound(&self) -> bool {
+        let bound = [Direction::HigherThanDefault, Direction::MoreThanDefault];
+        bound.into_iter().any(|bound| self.looser == Some(Looser::Direction(bound)))
     }
 
     /// Returns the setting that a context field takes its default from: `default = "{{ config.NAME }}"`.

@@ -21,6 +21,18 @@ pub const STALL: &str = "stall";
 /// The files that reviews of code are not about, as patterns of git.
 pub const SKIP: &str = "skip";
 
+/// How many seconds a review may take. A review that may take longer than the hook has is not started.
+pub const REVIEW_TIMEOUT: &str = "review_timeout";
+
+/// The same where a chart has no such setting.
+pub const DEFAULT_TIMEOUT: u64 = 570;
+
+/// The commands that must succeed before a review of code.
+pub const GATES: &str = "gates";
+
+/// An item of [`GATES`] that stands for what the project's files say. It needs trust in each project.
+pub const MUST_RUN: &str = "must-run";
+
 /// `restricted`: a reviewer whose vendor the program knows may do little more than read, as it may without this setting.
 pub const PERMISSIONS: &str = "permissions";
 
@@ -35,13 +47,15 @@ pub const EVERY_STOP: &str = "every_stop";
 pub const BASE: &str = "base";
 
 /// All settings, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 9] = [
+pub const KNOWN: [(&str, &[FieldType]); 11] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_CYCLE, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
     (MAX_FAILURES, &[FieldType::Integer]),
     (STALL, &[FieldType::Integer]),
     (SKIP, &[FieldType::List]),
+    (REVIEW_TIMEOUT, &[FieldType::Integer]),
+    (GATES, &[FieldType::List]),
     (PERMISSIONS, &[FieldType::String]),
     (NOTIFY, &[FieldType::List]),
     (EVERY_STOP, &[FieldType::Boolean]),

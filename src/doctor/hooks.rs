@@ -8,6 +8,7 @@ use super::diagnosis::{Diagnosis, shown};
 use super::settings::{File, Hook, HostSettings, is_of};
 use super::subject::Subject;
 use crate::chart::choice::Choice;
+use crate::chart::known::{DEFAULT_TIMEOUT, REVIEW_TIMEOUT};
 use crate::host::events::{EVENTS, PROMPT, REVIEWER, STOP};
 use crate::host::hosts::{DEFAULT, HOSTS, Host, RESERVE};
 use crate::project::trust::{self, OwnChart};
@@ -82,9 +83,9 @@ fn caller<'c>(subject: &Subject<'c>) -> Choice<'c> {
 
 /// Reports that a hook has less time than a review may take.
 fn too_short(hook: &str, seconds: u64, subject: &Subject<'_>) -> Option<Diagnosis> {
-    let config = subject.config.as_ref().ok()?;
-    let invokes = subject.chart.reviewers.values();
-    let longest = invokes.filter_map(|invoke| invoke.timeout.now(config)).max()?;
+    subject.chart.reviewers.first()?;
+    let setting = subject.config.as_ref().ok()?.get(REVIEW_TIMEOUT);
+    let longest = setting.map_or(Some(DEFAULT_TIMEOUT), Json::as_u64)?;
     let most = seconds.saturating_sub(RESERVE);
     (longest > most).then(|| {
         let text = format!(

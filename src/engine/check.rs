@@ -12,7 +12,7 @@ use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::choice::Choice;
 use crate::chart::known::KNOWN;
-use crate::chart::model::{Action, Amount, Assign, Deed, Field, FieldType, Rule};
+use crate::chart::model::{Action, Assign, Deed, Field, FieldType, Rule};
 use crate::chart::{Chart, Cycle, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
@@ -215,9 +215,6 @@ impl Checker<'_> {
             }
             if let Some(list) = &reviewer.commands {
                 self.list(&below(path, "commands"), list, names);
-            }
-            if let Amount::Setting(text) = &reviewer.timeout {
-                self.value(&below(path, "timeout"), text, names);
             }
         }
     }

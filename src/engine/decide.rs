@@ -18,10 +18,10 @@ use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::model::{Amount, Assign, Rule};
+use crate::chart::model::{Assign, Rule};
 use crate::chart::{Chart, Cycle, Invoke, known};
 use crate::diagnostic::suggest::did_you_mean;
-use crate::expr::source::{Expr, Literal};
+use crate::expr::source::Expr;
 use crate::hash::IndexMap;
 use crate::host::vendors::{self, Call};
 
@@ -349,7 +349,8 @@ impl Deciding {
 
     /// Returns the run that the rule asks for, without its texts.
     fn request(&self, cycle: &Cycle, who: &str) -> Result<Invocation, Fault> {
-        let (name, invoke, _) = self.reviewer(who)?;
+        let (name, ..) = self.reviewer(who)?;
+        let timeout = self.names.setting(known::REVIEW_TIMEOUT)?.as_i64();
         let n = self.names.count(cycle) + 1;
         let subject = self.names.subject(cycle)?;
         let file = self.names.file_name(cycle, &cycle.review, n)?;
@@ -361,7 +362,9 @@ impl Deciding {
             log: REVIEW_LOGS.replace('*', &n.to_string()),
             file,
             subject,
-            timeout: self.timeout(name, &invoke.timeout)?,
+            timeout: timeout
+                .and_then(|it| u64::try_from(it).ok())
+                .unwrap_or(known::DEFAULT_TIMEOUT),
             ..Invocation::default()
         })
     }
@@ -376,19 +379,6 @@ impl Deciding {
             commands.clear();
         }
         Ok(Gates { commands, log: GATES_LOG.to_owned() })
-    }
-
-    fn timeout(&self, name: &str, timeout: &Amount) -> Result<u64, Fault> {
-        let text = match timeout {
-            Amount::Fixed(seconds) => return Ok(*seconds),
-            Amount::Setting(text) => Literal::Text(text.clone()),
-        };
-        let place = format!("reviewers.{name}.timeout");
-        let value = (self.names.expressions)
-            .literal(&text, &self.names.root())
-            .map_err(Fault::at(place.clone()))?;
-        let seconds = value.as_i64().and_then(|value| u64::try_from(value).ok());
-        seconds.ok_or_else(|| Fault::World(format!("{place} is {value}, not a number of seconds")))
     }
 
     /// Returns the decision about a run that this world no longer asks for.

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json};
 use crate::chart::Chart;
 use crate::chart::choice::Embedded;
 use crate::chart::field::default_of;
+use crate::chart::known::{EVERY_STOP, GATES, MUST_RUN};
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
@@ -184,9 +185,9 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
                     "{}: `{name}` is ignored: it is a file of one project, so it belongs in that project's {CONFIG}.",
                     path.display()
                 ));
-            } else if let (Some(setting), Some(field)) = (settings.get_mut(&name), field) {
+            } else if let Some(setting) = settings.get_mut(&name) {
                 setting.origin = Some(path.clone());
-                setting.value = without(&field.per_project, &value);
+                setting.value = without_must_run(&name, &value);
                 if setting.value != value {
                     let (file, why) = (path.clone(), Why::PerProject);
                     wanted.push((name, HeldBack { value, file, why }));
@@ -209,14 +210,16 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
         let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
         let looser = match setting.origin {
             Some(_) => Some(Why::Looser),
-            None => field.bound.then_some(Why::Loose),
+            None => field.is_bound().then_some(Why::Loose),
         };
         // If the user has already set the same value, no further consent is needed.
-        let why = if field.needs_trust(&value) && *users != value {
+        // It costs the user's money.
+        let turns_on = name == EVERY_STOP && value == true;
+        let why = if (field.file || field.commands || turns_on) && *users != value {
             Some(Why::Power)
         } else if looser.is_some() && field.is_looser(&value, users) {
             looser
-        } else if without(&field.per_project, &value) != value {
+        } else if without_must_run(&name, &value) != value {
             Some(Why::PerProject)
         } else {
             None
@@ -272,12 +275,11 @@ fn asked(
     Ok(asked)
 }
 
-/// Returns a list without some of its items; another value stays as it is.
-fn without(items: &[String], value: &Json) -> Json {
+/// Returns the value of a setting without the gate that each project says the meaning of.
+fn without_must_run(setting: &str, value: &Json) -> Json {
     match value {
-        Json::Array(list) if !items.is_empty() => {
-            let is_kept = |item: &&Json| !items.iter().any(|other| *item == other.as_str());
-            list.iter().filter(is_kept).cloned().collect()
+        Json::Array(list) if setting == GATES => {
+            list.iter().filter(|item| **item != MUST_RUN).cloned().collect()
         }
         value => value.clone(),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::chart::Invoke;
-use crate::chart::model::{Amount, setting_in};
+use crate::chart::known::REVIEW_TIMEOUT;
 use crate::disk;
 use crate::engine::decide::REVIEW_LOGS;
 use crate::engine::decision::{Effort, Invocation, Outcome};
@@ -129,14 +129,11 @@ impl Reviewer<'_> {
 
     /// Says that it took too long, and which setting limits it.
     fn timed_out(&self) -> String {
-        let setting = match &self.invoke.timeout {
-            Amount::Setting(text) => setting_in(text),
-            Amount::Fixed(_) => None,
-        };
-        let cut = match (self.timeout < self.invocation.timeout, setting) {
-            (true, _) => " (the gates had taken the rest of its time)".to_owned(),
-            (false, Some(setting)) => format!(", the limit of `{setting}`"),
-            (false, None) => ", its time limit".to_owned(),
+        let has_setting = self.place.chart.config.contains_key(REVIEW_TIMEOUT);
+        let cut = match self.timeout < self.invocation.timeout {
+            true => " (the gates had taken the rest of its time)".to_owned(),
+            false if has_setting => format!(", the limit of `{REVIEW_TIMEOUT}`"),
+            false => ", its time limit".to_owned(),
         };
         let limit = counted(self.timeout, "second");
         format!("`{}` was killed after {limit}{cut}", self.program())

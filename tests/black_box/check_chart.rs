@@ -207,7 +207,7 @@ fn concise_is_a_line_each() {
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
 chart.toml:33:9: unknown-name: unknown name `cycl`
-chart.toml:63:10: unknown-name: unknown name `phse`
+chart.toml:62:10: unknown-name: unknown name `phse`
 templates/review.md:2:4: unknown-name: unknown name `subjct`
 ";
     assert_eq!(ran.stdout, expected);
@@ -219,7 +219,7 @@ fn github_shows_them_in_the_change() {
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
 ::error file=chart.toml,line=33,col=9,endLine=33,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
-::error file=chart.toml,line=63,col=10,endLine=63,endColumn=14,title=unknown-name::unknown name `phse`%0Adid you mean `phase`?
+::error file=chart.toml,line=62,col=10,endLine=62,endColumn=14,title=unknown-name::unknown name `phse`%0Adid you mean `phase`?
 ::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::unknown name `subjct`%0Adid you mean `subject`?
 ";
     assert_eq!(ran.stdout, expected);
@@ -240,7 +240,7 @@ fn json_keeps_its_promise() {
         "charts": [{ "file": "chart.toml", "findings": 3, "explored": null }],
         "findings": [
             finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 33, 9, 13),
-            finding("unknown-name", "unknown name `phse`", "phase", "chart.toml", 63, 10, 14),
+            finding("unknown-name", "unknown name `phse`", "phase", "chart.toml", 62, 10, 14),
             finding("unknown-name", "unknown name `subjct`", "subject", "templates/review.md", 2, 4, 16),
         ],
     });
@@ -369,14 +369,14 @@ fn all_problems_of_a_step_in_one_run() {
         "inital = \"write\"\n\n[context]\nclean = { type = \"boolean\", defualt = false }\n\n[reviewers.review]\ntext = 3\n\n\
          [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
     );
-    let expected = ["10: unknown-key", "22: unknown-key", "63: wrong-type"];
+    let expected = ["10: unknown-key", "22: unknown-key", "62: wrong-type"];
     assert_eq!(found(&keys), expected);
     let rest = over_base(
         "state = \"phse\"\n\n[let]\nfree = \"cycl.id is none\"\n\n[cycles.text-review]\nresume = \"wriet\"\n\n\
          [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
     );
     let expected =
-        ["9: unknown-field", "34: unknown-name", "56: unknown-phase", "66: unknown-template"];
+        ["9: unknown-field", "34: unknown-name", "56: unknown-phase", "65: unknown-template"];
     assert_eq!(found(&rest), expected);
 }
 

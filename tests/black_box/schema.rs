@@ -98,11 +98,6 @@ fn valid_and_invalid_charts() {
         ("[scope]", "[scoep]", "scoep"),
         ("looser = ", "loser = ", "loser"),
         ("type = \"phase\"", "type = \"phaze\"", "phaze"),
-        (
-            "timeout = \"{{ config.review_timeout }}\"",
-            "timeout = true",
-            "/reviewers/claude/timeout",
-        ),
         ("advance = true", "advance = \"yes\"", "/advance"),
         ("id = \"taskie\"", "", "id"),
     ];

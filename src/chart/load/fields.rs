@@ -122,30 +122,10 @@ impl Resolver<'_> {
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            let needs_trust =
-                !field.trust.is_empty() || !field.per_project.is_empty() || field.bound;
-            if table != "config" && needs_trust {
-                let message = "only a setting can have `trust`";
-                self.flaw(Code::WrongType, at![table, name, "trust"], message, "remove it");
-            }
             if table != "config" && (field.file || field.commands) {
                 let message = "only a setting can be a file or a list of commands";
                 let help = "make it a string or a list";
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
-            }
-            let words = field.one_of.as_ref().map_or(&[][..], Words::list);
-            for (index, value) in field.trust.iter().enumerate() {
-                let is_one = match value.text() {
-                    Some(word) => words.contains(&word.0),
-                    None => field.accepts(phases, &value.json()).is_ok(),
-                };
-                if !is_one {
-                    let value = value.json();
-                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    let message = format!("`{value}` is not in `one_of` of `{name}`");
-                    let path = at![table, name, "trust", index];
-                    self.flaw(Code::WrongType, path, message, "remove it, or add it to `one_of`");
-                }
             }
             if let Some(message) = misfit {
                 let path = at![table, name, "default"];
@@ -177,9 +157,9 @@ impl Resolver<'_> {
                 }
                 return;
             }
-            Some(Looser::Direction(Direction::Fewer | Direction::More)) => {
-                ("a list", [FieldType::List; 2])
-            }
+            Some(Looser::Direction(
+                Direction::Fewer | Direction::More | Direction::MoreThanDefault,
+            )) => ("a list", [FieldType::List; 2]),
             Some(Looser::Direction(_)) => ("a number", [FieldType::Integer, FieldType::Amount]),
         };
         if !has_it.contains(&field.kind) {

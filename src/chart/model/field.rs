@@ -6,7 +6,6 @@ use serde::Deserialize;
 use crate::chart::kind::{FieldType, Kind, Use};
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::hash::IndexMap;
 
 /// One field of `state.json`, or one setting of `config.json`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -27,14 +26,10 @@ pub struct FieldSource {
     pub one_of: Option<Words>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
-    /// For a setting: the values, of `one_of` or of a boolean, that the project's file can set only after the user has run
-    /// `taskie config trust`. For a list: the items that need that in each project, also where the user's own file has them, because the project says
-    /// what they stand for. With `looser`: a project's setting that is looser than the default needs it, too, also where the
-    /// user's own file has none. A file and commands always need it.
-    pub trust: Option<Trust>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest; with `higher-or-0`,
-    /// so is 0), `fewer` or `more` for a list, or the values that do. A project's setting that is looser than the user's own
-    /// needs trust, and what becomes looser while a review runs does not count for that review.
+    /// so is 0), `fewer` or `more` for a list, or the values that do. A project can set what is looser than the user's own file
+    /// only after the user has run `taskie config trust`; with `higher than the default` or `more than the default`, also what
+    /// is looser than that. What becomes looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
 }
 
@@ -60,13 +55,7 @@ pub struct Field {
     pub optional: bool,
     /// Where it is null, its key is absent.
     pub fleeting: bool,
-    /// The values that need the user's trust.
-    pub trust: Vec<Literal>,
-    /// The items that need trust in each project.
-    pub per_project: Vec<String>,
     pub looser: Option<Looser>,
-    /// What is looser than the default needs trust, too.
-    pub bound: bool,
     /// It is the path of a file in the project.
     pub file: bool,
     /// Its items are commands.
@@ -81,17 +70,7 @@ impl From<FieldSource> for Field {
             words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
             words => (None, words),
         };
-        let (trust, bound) = match source.trust {
-            Some(Trust::Values(values)) => (values, false),
-            trust => (Vec::new(), trust.is_some()),
-        };
-        let (per_project, trust) = match is_list {
-            true => (trust, Vec::new()),
-            false => (Vec::new(), trust),
-        };
         let fleeting = own.optional && !own.nullable && source.default.is_none();
-        let per_project = per_project.into_iter();
-        let per_project = per_project.filter_map(|item| Some(item.text()?.0.clone()));
         Self {
             about: source.about,
             one_of,
@@ -99,10 +78,7 @@ impl From<FieldSource> for Field {
             default: source.default,
             nullable: own.nullable || fleeting,
             fleeting,
-            trust,
-            per_project: per_project.collect(),
             looser: source.looser,
-            bound,
             ..own
         }
     }
@@ -154,26 +130,11 @@ impl Words {
     }
 }
 
-/// What of a setting needs trust.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "`trust` is a list of values, or `looser`")]
-pub enum Trust {
-    Values(Vec<Literal>),
-    Than(Than),
-}
-
-/// What is looser than the default.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Than {
-    Looser,
-}
-
 /// Which values of a field are looser than others.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "`looser` is `higher`, `higher-or-0`, `lower`, `fewer`, `more`, or a list of values"
+    expecting = "`looser` is `higher`, `higher than the default`, `higher-or-0`, `lower`, `fewer`, `more`, `more than the default`, or a list of values"
 )]
 pub enum Looser {
     Direction(Direction),
@@ -186,6 +147,8 @@ pub enum Looser {
 pub enum Direction {
     /// For an integer: a limit.
     Higher,
+    #[serde(rename = "higher than the default")]
+    HigherThanDefault,
     /// For an integer: a limit where 0 stands for none.
     #[serde(rename = "higher-or-0")]
     HigherOr0,
@@ -195,6 +158,8 @@ pub enum Direction {
     Fewer,
     /// For a list: one that has another item.
     More,
+    #[serde(rename = "more than the default")]
+    MoreThanDefault,
 }
 
 /// The pattern of an option's `given`, for editors.
@@ -233,37 +198,6 @@ impl Arg {
     /// Returns the letter for its short form.
     pub fn short(&self) -> Option<char> {
         self.given.as_deref()?.strip_prefix('-')?.chars().next()
-    }
-}
-
-/// A number, or a setting that contains it.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "an integer, or a string such as `{{ config.NAME }}`")]
-pub enum Amount {
-    Fixed(u64),
-    Setting(Text),
-}
-
-impl Amount {
-    /// Returns what it is with these settings.
-    pub fn now(&self, config: &IndexMap<String, serde_json::Value>) -> Option<u64> {
-        match self {
-            Self::Fixed(seconds) => Some(*seconds),
-            Self::Setting(text) => config.get(setting_in(text)?)?.as_u64(),
-        }
-    }
-
-    /// Returns the largest number that it can be; `None` if there is no such setting, or if the setting has no
-    /// `maximum`.
-    pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {
-        match self {
-            Self::Fixed(seconds) => Some(*seconds),
-            Self::Setting(text) => {
-                let setting = config.get(setting_in(text)?);
-                let setting = setting.filter(|field| field.minimum >= Some(0))?;
-                u64::try_from(setting.maximum?).ok()
-            }
-        }
     }
 }
 

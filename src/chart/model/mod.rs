@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-pub use self::field::{Amount, Arg, Direction, Field, Looser, WordTable, Words, setting_in};
+pub use self::field::{Arg, Direction, Field, Looser, WordTable, Words, setting_in};
 pub use self::phase::{Phase, PhaseType};
 pub use self::review::{Advance, Cycle, Invoke, Limited, know_vendors};
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::field::Amount;
 use super::value::{Assign, FilePattern};
 use crate::chart::known;
 use crate::expr::source::{Expr, Text};
@@ -160,9 +159,6 @@ pub struct Invoke {
     /// Its answer has the review itself: if it has written no file, `review` in it is written.
     #[serde(default)]
     pub text: bool,
-    /// The time limit of the process in seconds: a number, or `{{ config.NAME }}`. Less than 3600, after which the host ends the
-    /// hook. A review that may take longer than the hook has is not started.
-    pub timeout: Amount,
 }
 
 impl Invoke {
