@@ -176,9 +176,7 @@ fn new_state(
     };
     let fields = absent.into_iter().filter(is_written);
     let fields = fields.map(|name| (name.clone(), context[&name].clone()));
-    let schema = state_file::schema(&place.root, &place.chart.scope.home, &place.instance.dir);
-    let absent = (schema.filter(|_| old.is_none()).into_iter()).chain(fields).collect();
-    state_file::with(&place.chart, old, &absent, context, patch)
+    state_file::with(&place.chart, old, &fields.collect(), context, patch)
         .map_err(io("the state cannot be created"))
 }
 
@@ -194,7 +192,9 @@ pub(crate) fn claimant<'e>(
     let is_open = !is_refused && !place.chart.scope.is_per_session();
     let session = event.session.as_deref().filter(|_| is_open)?;
     let takes_up = match &event.trigger {
-        Trigger::Hook(name) if is_event(name) => false,
+        Trigger::Hook(name) if is_event(name) => {
+            event.is_stop() && driver::is_resumed(place.journal(), session)
+        }
         // Of a change that is over, nothing comes next.
         Trigger::Hook(_) => !place.chart.scope.is_of_changes() || place.is_in_cycle(),
         Trigger::Enter { .. } => true,
