@@ -95,9 +95,6 @@ pub(super) fn answer(
             }
         }
     }
-    if let (true, Some(text)) = (place.is_own(), reply.reason()) {
-        change::note_sent(&place.dir(), &text);
-    }
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
     Ok((reply, due))
