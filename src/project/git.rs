@@ -158,12 +158,7 @@ pub(crate) fn untrusted_locks(root: &Path, home: &str) -> Option<String> {
 
 /// Returns whether the project at `root` is in a git repository.
 pub(crate) fn is_in_git(root: &Path) -> bool {
-    work_tree(root).is_some()
-}
-
-/// Returns the top of the work tree that the project at `root` is in.
-pub(crate) fn work_tree(root: &Path) -> Option<&Path> {
-    root.ancestors().find(|dir| dir.join(".git").exists())
+    root.ancestors().any(|dir| dir.join(".git").exists())
 }
 
 /// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
