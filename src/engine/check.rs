@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::names::sources::SOURCES;
+use super::names::rows::sources;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::choice::Choice;
@@ -72,7 +72,7 @@ impl Checker<'_> {
     /// Checks that no field and no let has the name of something else that expressions see.
     fn shadows(&mut self) {
         let chart = self.chart;
-        let built_in: Vec<&str> = SOURCES.iter().map(|(name, _)| *name).collect();
+        let built_in: Vec<&str> = sources().collect();
         for (table, name) in (chart.context.keys().map(|name| ("context", name)))
             .chain(chart.lets.keys().map(|name| ("let", name)))
         {

@@ -1,12 +1,24 @@
 //! What is done once the host has the answer, and not before: if this process is killed in between, what the answer says is
 //! said again, and not never.
 
-use super::output::tell;
 use std::sync::Arc;
 
+use super::output::tell;
+use crate::host::reply::Reply;
 use crate::run::call::UserCall;
 use crate::store::facts::Said;
 use crate::store::journal::Journal;
+
+/// An answer, and what is done once the host has it.
+pub(super) type Answered = (Reply, AfterAnswer);
+
+/// Why there is no answer.
+pub(super) enum Unanswered {
+    /// The host has asked this process to end.
+    BySignal(i32),
+    /// Nobody is waiting for the answer anymore.
+    WithHost,
+}
 
 /// What is done once the host has the answer.
 #[derive(Default)]

@@ -6,6 +6,7 @@
 
 mod absent;
 mod answer;
+mod decided;
 mod due;
 mod event;
 mod output;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value as Json, json};
 
-use self::answer::{Unanswered, reply_to};
+use self::answer::reply_to;
+use self::due::Unanswered;
 use self::output::{print, tell};
 use self::target::{Target, find_place, place_of_change};
 use crate::chart::choice::Choice;

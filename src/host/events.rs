@@ -43,14 +43,14 @@ pub fn takes_context(event: &str) -> bool {
     matches!(event, "SessionStart" | "UserPromptSubmit")
 }
 
-/// Lists the fields of an event: the name, the value of an absent one, what it is, and where expressions can use it.
+/// Lists the fields of an event: the name, the value of an absent one, and what it is.
 macro_rules! fields {
-    ($($name:literal, $absent:ident, $about:literal, $place:literal;)*) => {
+    ($($name:literal, $absent:ident, $about:literal;)*) => {
         /// The fields of events, with the values that they have where a host leaves them out.
         pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[$(($name, FieldDefault::$absent),)*];
 
-        /// The same fields as expressions name them, each with what it is, and where it can be used.
-        pub const EVENT_FIELDS: &[(&str, &str, &str)] = &[$((concat!("event.", $name), $about, $place),)*];
+        /// The same fields as expressions name them, each with what it is.
+        pub const EVENT_FIELDS: &[(&str, &str)] = &[$((concat!("event.", $name), $about),)*];
     };
 }
 
@@ -58,46 +58,46 @@ macro_rules! fields {
 // from a host: they say what this program has found out about the change, the host or the last stop, or what a person has
 // asked for.
 fields! {
-    "against", Text, "what the change is compared with, in words: `since HEAD`", "`taskie review`";
-    "asked", List, "what the user has asked for since the session's own change began", "hook events";
-    "background_tasks", List, "the agents that work in the background", "hook events";
-    "bare", False, "a settings file calls the hook, not the plugin: its commands do not exist", "hook events, commands";
-    "base", Text, "the commit that the change starts from", "`taskie review`";
-    "change", List, "the files that have changed, each with its number of lines", "`taskie review`";
-    "custom_instructions", Text, "the user's instructions for `/compact`", "hook events";
-    "cwd", Text, "the directory that the agent works in", "hook events";
-    "failed_gate", Text, "the gate that failed last, if it runs again at the next stop; empty without one", "commands";
-    "gate_ended_turn", False, "the agent is no longer sent back for that gate", "commands";
-    "gate_failure", Text, "how that gate has failed, and how often in a row, as a sentence; empty without one", "commands";
-    "hook_event_name", Text, "the name of the event", "hook events";
-    "host", Text, "the name of the host, such as `Claude Code`", "hook events";
-    "ignores_blocks", False, "the host ignores further blocks in this turn", "hook events";
-    "last_assistant_message", Text, "the agent's last message", "hook events";
-    "lines", Nothing, "how many lines have changed in the files that count; none if no such file has changed", "`taskie review`";
-    "lost", False, "what the change was compared with cannot be read anymore, so it is compared with something else", "`taskie review`";
-    "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for", "hook events";
-    "max_cost", Amount, "the value of `--max-cost`; none without it", "`taskie review`";
-    "model", Text, "the value of `--model`", "`taskie review`";
-    "own", False, "the change is that of a session, reviewed without being asked (`every_stop`)", "hook events";
-    "permission_mode", Text, "the host's permission mode", "hook events";
-    "permissions", Text, "the value of `--permissions`; `restricted` in CI", "`taskie review`";
-    "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait", "hook events";
-    "prompt", Text, "the user's prompt", "hook events";
-    "range", Text, "the git trees before and after the change, as arguments of `git diff`", "`taskie review`";
-    "readable", False, "a reviewer can read something of the change that counts", "`taskie review`";
-    "reviewing", False, "a review of the instance is running", "commands";
-    "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled", "`taskie review`";
-    "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only", "hook events";
-    "session_crons", List, "the session's scheduled prompts", "hook events";
-    "session_id", Text, "the id of the session", "hook events";
-    "source", Text, "how the session began: startup, resume, clear or compact", "hook events";
-    "stop_hook_active", False, "the agent has already been blocked in this turn", "hook events";
-    "stopped", False, "the agent that drives the instance has stopped, as far as `taskie status` knows; false elsewhere", "commands";
-    "terminal", False, "a person typed the command in a terminal, not an agent", "commands";
-    "transcript_path", Text, "the file of the conversation", "hook events";
-    "tree", Text, "the git tree after the change", "`taskie review`";
-    "trigger", Text, "what caused the compaction: manual or auto", "hook events";
-    "unread", List, "the files that have changed and that no reviewer can read, each with the reason", "`taskie review`";
+    "against", Text, "what the change is compared with, in words: `since HEAD`";
+    "asked", List, "what the user has asked for since the session's own change began";
+    "background_tasks", List, "the agents that work in the background";
+    "bare", False, "a settings file calls the hook, not the plugin: its commands do not exist";
+    "base", Text, "the commit that the change starts from";
+    "change", List, "the files that have changed, each with its number of lines";
+    "custom_instructions", Text, "the user's instructions for `/compact`";
+    "cwd", Text, "the directory that the agent works in";
+    "failed_gate", Text, "the gate that failed last, if it runs again at the next stop; empty without one";
+    "gate_ended_turn", False, "the agent is no longer sent back for that gate";
+    "gate_failure", Text, "how that gate has failed, and how often in a row, as a sentence; empty without one";
+    "hook_event_name", Text, "the name of the event";
+    "host", Text, "the name of the host, such as `Claude Code`";
+    "ignores_blocks", False, "the host ignores further blocks in this turn";
+    "last_assistant_message", Text, "the agent's last message";
+    "lines", Nothing, "how many lines have changed in the files that count; none if no such file has changed";
+    "lost", False, "what the change was compared with cannot be read anymore, so it is compared with something else";
+    "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for";
+    "max_cost", Amount, "the value of `--max-cost`; none without it";
+    "model", Text, "the value of `--model`";
+    "own", False, "the change is that of a session, reviewed without being asked (`every_stop`)";
+    "permission_mode", Text, "the host's permission mode";
+    "permissions", Text, "the value of `--permissions`; `restricted` in CI";
+    "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait";
+    "prompt", Text, "the user's prompt";
+    "range", Text, "the git trees before and after the change, as arguments of `git diff`";
+    "readable", False, "a reviewer can read something of the change that counts";
+    "reviewing", False, "a review of the instance is running";
+    "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled";
+    "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only";
+    "session_crons", List, "the session's scheduled prompts";
+    "session_id", Text, "the id of the session";
+    "source", Text, "how the session began: startup, resume, clear or compact";
+    "stop_hook_active", False, "the agent has already been blocked in this turn";
+    "stopped", False, "the agent that drives the instance has stopped, as far as `taskie status` knows; false elsewhere";
+    "terminal", False, "a person typed the command in a terminal, not an agent";
+    "transcript_path", Text, "the file of the conversation";
+    "tree", Text, "the git tree after the change";
+    "trigger", Text, "what caused the compaction: manual or auto";
+    "unread", List, "the files that have changed and that no reviewer can read, each with the reason";
 }
 
 /// The names that hosts give to the field with the session's id.

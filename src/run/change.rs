@@ -2,7 +2,7 @@
 //! the user asked for, and the text that sends the agent back.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -37,8 +37,8 @@ const PROMPTS: usize = 10;
 /// How many bytes of a text that has sent the agent back no user writes by chance.
 const START: usize = 100;
 
-/// How long after its last use what belongs to a change is removed: its session has ended, or its branch is gone.
-const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long after its last use what belongs to a change is removed.
+const FORGOTTEN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// The most bytes of the names of files that the reviewer is given: an argument has an end.
 const NAMES: usize = 24 * 1024;
@@ -199,32 +199,21 @@ pub(crate) fn asked(place: &Place) -> Vec<String> {
     prompts.take(PROMPTS).collect()
 }
 
-/// Removes the changes that nobody comes back to: those of sessions that have ended long ago, and those of branches that
-/// are gone.
+/// Removes the changes that nobody has come back to for long: their sessions have ended, or their branches are gone.
 pub(crate) fn sweep(place: &Place) {
-    let Some(folder) = place.dir().parent().map(Path::to_owned) else {
+    let dir = place.dir();
+    let Some(folder) = dir.parent() else {
         return;
     };
-    let last_used = |dir: &Path| {
+    let age = |dir: &Path| {
         let state = dir.join(state_file::FILE).metadata();
         let modified = state.or_else(|_| dir.metadata()).ok()?.modified().ok()?;
         modified.elapsed().ok()
     };
-    let left: Vec<PathBuf> = (fs::read_dir(&folder).into_iter().flatten().flatten())
-        .map(|entry| entry.path())
-        .filter(|dir| last_used(dir).is_some_and(|age| disk::is_left(age, FORGOTTEN)))
-        .collect();
-    if left.is_empty() {
-        return;
-    }
-    let branches = change::branches(&place.root);
-    let branches: Vec<String> = branches.iter().map(|branch| name_of(branch)).collect();
-    for dir in left {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let is_of_branch = branches.iter().any(|branch| *branch == name);
-        // What its reviews have found still counts.
-        if !is_of_branch || !dir.join(state_file::FILE).exists() {
-            place.store.forget(&name);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let dir = entry.path();
+        if age(&dir).is_some_and(|age| disk::is_left(age, FORGOTTEN)) {
+            place.store.forget(&entry.file_name().to_string_lossy());
             let _ = fs::remove_dir_all(&dir);
         }
     }

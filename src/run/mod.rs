@@ -4,6 +4,7 @@
 pub(crate) mod asked;
 mod attempt;
 pub(crate) mod call;
+pub(crate) mod called;
 pub(crate) mod change;
 pub(crate) mod coming;
 mod effects;

@@ -24,9 +24,9 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
-use crate::run::{call, coming, gates};
+use crate::run::{called, coming, gates};
 use crate::store::driver;
-use crate::store::facts::{Fact, Left, Said};
+use crate::store::facts::{Fact, Facts, Left, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::waiting::Waiting;
@@ -40,8 +40,8 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         false => carry_out(place, event, &place.snapshot_with(&git, false), git, start),
     };
     if let Ok(performed) = &mut result {
-        performed.called = call::reason(place, event, performed);
-        call::note_typed(place, event, performed);
+        performed.called = called::reason(place, event, performed);
+        called::note_typed(place, event, performed);
     }
     let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
@@ -67,8 +67,11 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
         performed.hold(paused);
     }
     if is_for_user {
-        let Left { news, calls, .. } = place.journal().facts().left;
-        performed.pending = Said { news, calls, ..Said::default() };
+        let Facts { left: Left { news, calls, .. }, said, .. } = place.journal().facts();
+        let mut once = std::mem::take(&mut performed.once);
+        performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
+        once.retain(|text| !said.contains(text));
+        performed.pending = Said { news, calls, once, owed: None };
     }
     let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));
@@ -93,8 +96,8 @@ fn add_decision(
         Err(stuck) => {
             let mut line = DecisionLine::new(&place.instance.name, event);
             let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);
-            let is_called = is_over && call::is_stuck(place, event);
-            line.called(is_called.then_some(call::STUCK));
+            let is_called = is_over && called::is_stuck(place, event);
+            line.called(is_called.then_some(called::STUCK));
             line.stuck = Some(stuck.to_string());
             line
         }

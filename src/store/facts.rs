@@ -246,8 +246,8 @@ pub(crate) struct BlocksInTurn {
     pub(super) blocks: usize,
     /// Hashes of the lines that the agent has reported to the user, oldest first.
     pub(super) reported: Vec<u64>,
-    /// The last stop was blocked for nothing else: the state was this one.
-    pub(super) telling: Option<u64>,
+    /// The last stop was blocked for nothing else.
+    pub(super) is_telling: bool,
 }
 
 /// The result of the review.

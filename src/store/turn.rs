@@ -25,14 +25,14 @@ impl BlocksInTurn {
         let mut used =
             last.unwrap_or_else(|| Self { session: session.to_owned(), ..Self::default() });
         if !goes_on {
-            (used.blocks, used.telling) = (0, None);
+            (used.blocks, used.is_telling) = (0, false);
         }
         Some(used)
     }
 
-    /// Returns whether the agent was sent back only to tell the user something, and nothing has changed since.
-    pub(crate) fn was_telling(&self, mark: impl FnOnce() -> Option<u64>) -> bool {
-        self.telling.is_some() && self.telling == mark()
+    /// Returns whether the agent was sent back only to tell the user something, once.
+    pub(crate) fn take_telling(&mut self) -> bool {
+        std::mem::take(&mut self.is_telling)
     }
 
     /// Returns whether the host would ignore the next block. The last one is kept for what must be reported to the user, if only
@@ -44,15 +44,8 @@ impl BlocksInTurn {
 
     /// Counts the block of this reply, and returns what is to be written once the host has it; `None` if nothing is. A reply that
     /// allows the stop becomes one that blocks it if the user would not see its message, and the agent has not reported it yet.
-    /// The stop after that is allowed if what `mark` stands for is still the same.
-    pub(crate) fn count(
-        mut self,
-        host: &Host,
-        mark: impl FnOnce() -> Option<u64>,
-        reply: &mut Reply,
-    ) -> Option<Self> {
+    pub(crate) fn count(mut self, host: &Host, reply: &mut Reply) -> Option<Self> {
         let before = self.clone();
-        self.telling = None;
         let is_free = host.most_blocks().is_none_or(|most| self.blocks < most);
         if !host.shows_messages {
             let is_telling = !reply.blocks();
@@ -69,9 +62,9 @@ impl BlocksInTurn {
             }
             let excess = self.reported.len().saturating_sub(LINES);
             self.reported.drain(..excess);
-            if is_telling && is_free && reply.message().is_some() {
-                self.telling = mark();
+            if is_telling && is_free {
                 reply.ask_to_tell();
+                self.is_telling = reply.blocks();
             }
         }
         self.blocks += usize::from(reply.blocks());

@@ -93,8 +93,6 @@ fn the_state_step_is_in_the_command_and_not_in_the_action() {
     assert_eq!(steps.len(), 19);
 }
 
-// ── the automation boundary ─────────────────────────────────────────────────────────────
-
 // ── what each last step writes ──────────────────────────────────────────────────────────
 
 /// Row 2: all fields, from nothing.
@@ -179,8 +177,6 @@ fn the_texts_say_what_the_plan_asks_for() {
         }
     }
 }
-
-// ── --check ─────────────────────────────────────────────────────────────────────────────
 
 // ── a whole plan, by `next` and the last steps alone ────────────────────────────────────
 

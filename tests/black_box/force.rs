@@ -145,53 +145,6 @@ fn hooks_killed_at_any_moment() {
     }
 }
 
-/// Sessions, commands and stops at the same time: each one either does everything or nothing.
-#[test]
-fn everything_at_once() {
-    let project = Project::valid();
-    project.reviewer(&Reviewer::fail());
-    for round in 0..rounds(4) {
-        project.set_state(json!({ "mine": round }));
-        let _ = fs::remove_file(project.plan().join("task-1-review-1.md"));
-        let calls = project.calls().len();
-        let children: Vec<_> = (0..12_u64)
-            .map(|n| {
-                let session = format!("s{}", scattered(round * 12 + n, 3));
-                let args: &[&str] = match n % 4 {
-                    0 => &["next", "--session", &session],
-                    1 => &["run", "limit", "5", "--session", &session],
-                    _ => &["hook", "stop"],
-                };
-                start(project.command(args), project.stop_event_of(&session))
-            })
-            .collect();
-        for child in children {
-            let ran = finish(child);
-            // Nobody knows what comes next while a review runs.
-            let is_refused = ran.code == 1 && ran.stderr.contains("is already running");
-            assert!(ran.code == 0 || is_refused, "{round}: {}", ran.stderr);
-            assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-        }
-        let found = project.state();
-        let expected = |base: Value| {
-            let mut expected = base;
-            expected["mine"] = json!(round);
-            expected["max_reviews"] = json!(5);
-            expected
-        };
-        let is_one = [expected(state(json!({}))), expected(reviewed())].contains(&found);
-        assert!(is_one, "{round}: {found}");
-        // Several reviews may have been discarded, but two have never run at the same time: the last one counted.
-        assert!(project.calls().len() >= calls, "{round}");
-    }
-    // A plan belongs to one session: the last one that asked.
-    assert_eq!(project.run(&["next", "--session", "last"]).code, 0);
-    for session in ["s0", "s1", "s2"] {
-        project.stop_of(session);
-        assert_eq!(project.stop_of(session).stdout, silent(), "{session}");
-    }
-}
-
 /// How many lines of the journal are whole, and how many are not.
 fn journal(project: &Project) -> (usize, usize) {
     let path = project.lock_file("jsonl");

@@ -1,7 +1,7 @@
 //! The hosts: what each gets for the events that were captured from it, the files that they read of the plugins, and the
 //! page that says what is known of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn answer(
 /// users can type.
 #[test]
 fn each_host_gets_what_it_takes() {
-    let mut shown = String::new();
+    let (mut shown, mut seen) = (String::new(), BTreeSet::new());
     for (name, word, options, variable) in EVENTS {
         let project = plan_in(
             &json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
@@ -77,7 +77,12 @@ fn each_host_gets_what_it_takes() {
         taken_up(&project, &event);
         let ran = answer(&project, &event, word, options, *variable);
         assert_eq!((ran.code, &*ran.stderr), (0, ""), "{name}");
-        shown.push_str(&format!("── {name}\n{}", ran.stdout));
+        // How many sentences, and those that no host before it has got.
+        let sentences = ran.stdout.split_inclusive(". ");
+        let count = sentences.clone().count();
+        let new: String =
+            sentences.filter(|sentence| seen.insert((*sentence).to_owned())).collect();
+        shown.push_str(&format!("── {name}: {count}\n{}\n", new.trim_end()));
     }
     insta::assert_snapshot!(timeless(&shown));
 }

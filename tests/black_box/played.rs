@@ -58,7 +58,8 @@ impl Agent {
         }
         let reason = ran.json()["reason"].as_str().map(str::to_owned);
         if let Some(reason) = &reason {
-            self.sees("the agent is sent back", reason);
+            let start = reason.split_once(". ").map_or(&**reason, |(start, _)| start);
+            self.sees("the agent is sent back", start);
         }
         reason
     }

@@ -7,7 +7,7 @@ use taskie::chart::choice::{CHARTS, Embedded};
 use taskie::chart::extend::Extended;
 use taskie::chart::schema::statechart;
 use taskie::diagnostic::flaw::ChartError;
-use taskie::engine::names::sources::built_in;
+use taskie::engine::names::rows::built_in;
 use taskie::engine::names::types::{ChartNames, Uses};
 use taskie::expr::infer::Scope as _;
 use taskie::expr::types::Type;
@@ -152,12 +152,12 @@ fn every_built_in_name_is_described() {
         let columns = ["id", "status"];
         for field in fields.keys().filter(|field| !columns.contains(&field.as_str())) {
             let path = format!("{record}.{field}");
-            let is_described = |(known, ..): &(&str, &str, &str)| known.starts_with(&path);
+            let is_described = |(known, _): (&str, &str)| known.starts_with(&path);
             assert!(built_in().any(is_described), "{path}");
         }
     }
     let of_charts = ["args.", "checks.", "config.", "prompts.", "it"];
-    for (path, ..) in built_in() {
+    for (path, _) in built_in() {
         let is_own = path.contains("HOLE")
             || path.ends_with(".NAME")
             || path.ends_with(".lines") && path.starts_with("files");
@@ -205,7 +205,7 @@ fn markdown() -> Result<String, ChartError> {
     text.push_str(
         "\n## Names\n\nAn expression sees the fields of `[context]`, the names in `[let]`, and these names:\n\n",
     );
-    for (path, about, _) in built_in() {
+    for (path, about) in built_in() {
         text.push_str(&format!("- `{path}`: {}\n", first_sentence(about)));
     }
     for (heading, intro, table) in [

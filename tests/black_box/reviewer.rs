@@ -321,17 +321,6 @@ fn supervisor_of(hook: &std::process::Child) -> u32 {
     fs::read_to_string(children).unwrap().trim().parse().unwrap()
 }
 
-/// A supervisor that was stopped goes on when its hook is killed, and ends everything.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_stopped_supervisor_ends_its_reviewer_when_its_hook_is_killed() {
-    let project = Project::valid();
-    ends_with(&project, project.command(["hook", "stop"]), |hook| {
-        signal("STOP", supervisor_of(hook));
-        hook.kill().unwrap();
-    });
-}
-
 /// Nobody reads the verdict of such a reviewer.
 #[test]
 #[cfg(target_os = "linux")]
@@ -558,23 +547,4 @@ fn in_a_reviewers_session_no_command_writes() {
         assert_eq!(project.files(), before, "{args:?}");
     }
     assert!(!Path::new(&project.root).join(".taskie/.locks").exists());
-}
-
-/// The nested client fires the same hooks and runs the same commands: they have no effect.
-#[test]
-fn a_reviewer_that_calls_taskie_itself() {
-    let project = Project::in_state(json!({}));
-    let taskie = env!("CARGO_BIN_EXE_taskie");
-    let first = format!(
-        "echo '{{\"stop_hook_active\": false}}' | {taskie} hook stop > \"$here/hook\"\n{taskie} enter complete --force > \"$here/enter\"\necho $? >> \"$here/enter\""
-    );
-    project.reviewer(&Reviewer::fail().first(first));
-    assert_eq!(project.stop().json()["decision"], "block");
-    assert_eq!(project.calls().len(), 1);
-    assert_eq!(fs::read_to_string(project.bin.join("hook")).unwrap(), silent());
-    assert_eq!(
-        fs::read_to_string(project.bin.join("enter")).unwrap(),
-        "taskie: this is a reviewer's session, which changes no state: nothing was done.\n0\n"
-    );
-    assert_eq!(project.state()["next_phase"], "post-code-review");
 }

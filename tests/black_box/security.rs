@@ -15,8 +15,6 @@ struct Row {
     who: String,
     does: String,
     result: Outcome,
-    #[allow(dead_code, reason = "it is for readers of the list")]
-    because: String,
     /// The tests that show it: `topic::name`.
     tests: Vec<String>,
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::evaluate::{Outcome, Path, STARTED};
 use super::term::{FALSE, NULL, Node, TRUE, Term};
 use crate::chart::known::STALL;
-use crate::engine::names::built_in::at_rest;
+use crate::engine::names::rows::at_rest;
 
 impl Path<'_> {
     /// Returns the value of a built-in name, or the name where it is unknown.

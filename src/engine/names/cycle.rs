@@ -4,95 +4,14 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{BuiltIn, Lookup, at_rest};
-use super::findings;
-use super::types::{ChartNames, each, words};
+use super::rows::at_rest;
 use super::{Looked, Names};
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::expr::source::Expr;
-use crate::expr::types::Type;
-
-#[rustfmt::skip]
-pub(super) const SOURCE: BuiltIn = BuiltIn {
-    about: &[
-        ("cycle.id", "the running cycle: the one whose review or answer comes next; none if no cycle is running", ""),
-        ("cycle.post", "the phase that answers its reviews", ""),
-        ("cycle.stage", "its stage", ""),
-        ("cycle.resume", "the phase to resume if there is nothing to review yet", ""),
-        ("cycle.next", "its first open advance target", ""),
-        ("cycle.review", "the file of the next review", ""),
-        ("cycle.n", "the number of the next review; 0 if no cycle is running", ""),
-        ("cycle.limit", "how many reviews it may have", ""),
-        ("cycle.due", "the next review should run: the cycle comes next, or the last review is answered", ""),
-        ("cycle.owed", "the last review has no answer yet", ""),
-        ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
-        ("cycle.exit", "its `exit` condition", ""),
-        ("cycle.ready", "its `ready` condition; true if it has none", ""),
-        ("cycle.stalled", "the last reviews, as many as the setting `stall` says (0: never), have all passed, or none of them has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
-        ("cycle.unchanged", "nothing has changed since its last review", ""),
-        ("cycle.of_code", "its reviews are about code: it has `gates`", ""),
-        ("cycle.gates", "the commands that must succeed before its reviews", ""),
-        ("cycle.findings", "what its reviews found, as records like those of `findings`", ""),
-        ("cycle.last.review", "the file of the last review", ""),
-        ("cycle.last.answer", "the file of the answer to it", ""),
-        ("cycle.subject", "the files that its reviewer reads", ""),
-        ("cycle.text.NAME", "the text NAME of `[cycles.*.text]`, with its holes filled", ""),
-    ],
-    kind: |names| Some(kind(names)),
-    value: Lookup::Fields(value),
-};
-
-fn kind(names: &ChartNames<'_>) -> Type {
-    let cycles = || names.chart.cycles.values();
-    let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
-    // The texts that every cycle has.
-    let texts = cycles().next().into_iter().flat_map(|first| first.text.keys());
-    let texts = texts.filter(|text| cycles().all(|cycle| cycle.text.contains_key(*text)));
-    // An unknown phase is reported elsewhere; its consequences are not reported.
-    let leads = |phases: Vec<&String>| {
-        let mut known = phases.iter().map(|name| names.chart.phases.contains_key(*name));
-        match known.all(|is_known| is_known) {
-            true => words(phases).or_none(),
-            false => Type::Any,
-        }
-    };
-    let posts = cycles().map(|cycle| &cycle.post).collect();
-    let resumed = cycles().filter_map(|cycle| cycle.resume.as_ref()).collect();
-    let advances = cycles().flat_map(|cycle| &cycle.advance);
-    let targets = advances.map(|advance| &advance.target).collect();
-    let mut limits = cycles().filter_map(|cycle| names.chart.context.get(&cycle.limit));
-    let limit = match limits.any(|field| field.nullable) {
-        true => Type::Integer.or_none(),
-        false => Type::Integer,
-    };
-    Type::record([
-        ("id", words(names.chart.cycles.keys()).or_none()),
-        ("post", leads(posts)),
-        ("stage", Type::Text.or_none()),
-        ("resume", leads(resumed)),
-        ("next", leads(targets)),
-        ("review", Type::Text.or_none()),
-        ("n", Type::Integer),
-        ("limit", limit),
-        ("due", Type::Boolean),
-        ("owed", Type::Boolean),
-        ("answered", Type::Boolean),
-        ("exit", Type::Boolean),
-        ("ready", Type::Boolean),
-        ("stalled", Type::Boolean),
-        ("unchanged", Type::Boolean),
-        ("of_code", Type::Boolean),
-        ("gates", Type::list(Type::Text)),
-        ("findings", findings::kind()),
-        ("last", last),
-        ("subject", Type::list(Type::Text)),
-        ("text", each(texts, &Type::Text)),
-    ])
-}
 
 /// Looks up `cycle.KEY`.
-fn value(names: &Arc<Names>, key: &str) -> Looked {
+pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
     let Some(cycle) = names.running() else {
         return without_cycle(names, key);
     };
@@ -119,7 +38,7 @@ fn value(names: &Arc<Names>, key: &str) -> Looked {
         "unchanged" => names.nested("cycle.stalled", || names.is_unchanged(cycle).map(Value::from)),
         "of_code" => Ok(Value::from(cycle.is_of_code())),
         "gates" => names.nested("cycle.gates", || names.gates(cycle).map(Value::from)),
-        "findings" => names.look(&findings::all(names, true)),
+        "findings" => names.look(&names.findings_source(true)),
         "exit" => names.nested("cycle.exit", || holds(Some(&cycle.exit))),
         "ready" => names.nested("cycle.ready", || holds(cycle.ready.as_ref())),
         "next" => names.nested("cycle.next", || {

@@ -1,24 +1,16 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
-//! A bare name is a context field or a let. Everything else begins with its source: [`sources`] says what its names are, which
-//! types they have and where their values are from; for those with more to them, a file of this folder does.
+//! A bare name is a context field or a let. Everything else begins with its source: [`rows`] says what its names are
+//! and which types they have, and `values` where their values are from.
 //! During a decision, the context includes the assignments of the rules so far.
 
-mod args;
-pub mod built_in;
 pub mod cycle;
-mod event;
-mod files;
-mod findings;
-mod gate;
-mod prompts;
 pub(super) mod review;
 pub mod root;
+pub mod rows;
 mod running;
-mod siblings;
-pub mod sources;
-mod tables;
 pub mod types;
+mod values;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,76 +4,18 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::built_in::{BuiltIn, Lookup, at_rest};
+use super::rows::at_rest;
 use super::{Looked, Names};
 use crate::clock;
 use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::fault::Fault;
-use crate::expr::types::Type;
-use crate::host::vendors::{SEVERITIES, VERDICTS};
 use crate::page;
 use crate::reviewer::finding::Found;
 use std::time::Duration;
 
-#[rustfmt::skip]
-pub(super) const SOURCE: BuiltIn = BuiltIn {
-    about: &[
-        ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
-        ("review.error", "why it failed; none if it succeeded", "rules after an `invoke`"),
-        ("review.verdict", "its verdict; none if there was none", "rules after an `invoke`"),
-        ("review.worst", "the severity of its worst finding; none if it has no finding; one that cannot be read counts as the worst", "rules after an `invoke`"),
-        ("review.found", "how many findings of each severity: `2 major, 1 minor`; empty if there is none", "rules after an `invoke`"),
-        ("review.nothing", "it says with an empty list that it has found nothing", "rules after an `invoke`"),
-        ("review.findings[].id", "the name of a finding: `plan-review-2.1`", "rules after an `invoke`"),
-        ("review.findings[].severity", "its severity", "rules after an `invoke`"),
-        ("review.findings[].file", "the file that it is about; none if it has none", "rules after an `invoke`"),
-        ("review.findings[].line", "the line; none if it has none", "rules after an `invoke`"),
-        ("review.findings[].title", "what is wrong, in one line", "rules after an `invoke`"),
-        ("review.ran", "it names a command that it ran", "rules after an `invoke`"),
-        ("review.n", "its number", "rules after an `invoke`"),
-        ("review.by", "who did it; none if the chart does not say", "rules after an `invoke`"),
-        ("review.seconds", "how many seconds it took", "rules after an `invoke`"),
-        ("review.took", "the same as a person reads it: `2 min 10 s`", "rules after an `invoke`"),
-        ("review.cost", "what it cost: `$0.21`; none if that is unknown", "rules after an `invoke`"),
-        ("review.until", "if it failed because no reviewer can run: until when; else none", "rules after an `invoke`"),
-        ("review.file", "the file it wrote", "rules after an `invoke`"),
-        ("review.answer", "the file that answers it", "rules after an `invoke`"),
-    ],
-    kind: |_| Some(kind()),
-    value: Lookup::Fields(value),
-};
-
-fn kind() -> Type {
-    let severities = || Type::word(SEVERITIES);
-    let finding = Type::record([
-        ("id", Type::Text),
-        ("severity", severities()),
-        ("file", Type::Text.or_none()),
-        ("line", Type::Integer.or_none()),
-        ("title", Type::Text),
-    ]);
-    Type::record([
-        ("ok", Type::Boolean),
-        ("error", Type::Text.or_none()),
-        ("verdict", Type::word(VERDICTS).or_none()),
-        ("worst", severities().or_none()),
-        ("found", Type::Text),
-        ("nothing", Type::Boolean),
-        ("findings", Type::list(finding)),
-        ("ran", Type::Boolean),
-        ("n", Type::Integer),
-        ("by", Type::Text.or_none()),
-        ("seconds", Type::Integer),
-        ("took", Type::Text),
-        ("cost", Type::Text.or_none()),
-        ("until", Type::Text.or_none()),
-        ("file", Type::Text.or_none()),
-        ("answer", Type::Text.or_none()),
-    ])
-}
-
-fn value(names: &Arc<Names>, key: &str) -> Looked {
+/// Looks up `review.KEY`.
+pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
     let (review, is_preview) = {
         let moving = names.moving();
         // After a gate that fails, no review has run.

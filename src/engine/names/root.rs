@@ -6,8 +6,7 @@ use std::sync::Arc;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use minijinja::{Error, ErrorKind};
 
-use super::built_in::Lookup;
-use super::sources::source;
+use super::values::{Lookup, source};
 use super::{Looked, Names};
 use crate::engine::context;
 use crate::engine::fault::Fault;
@@ -50,13 +49,13 @@ impl Record {
                 None => names.let_value(key),
             };
         };
-        match source.value {
+        match source {
             Lookup::It => self.it.clone().map(Ok),
             Lookup::One(value) => Some(value(names)),
             Lookup::Fields(field) => Some(Ok(Value::from_object(Self {
                 names: Arc::clone(names),
                 it: None,
-                source: Some((*name, field)),
+                source: Some((name, field)),
             }))),
         }
     }

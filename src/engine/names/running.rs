@@ -159,4 +159,14 @@ impl Names {
         let answers = Source::Answers { answer, review };
         Ok(n > 0 && self.world.look(&answers)?.is_true())
     }
+
+    /// Returns the question what reviews found, or only those of the cycle that is not over.
+    pub(super) fn findings_source(&self, is_of_cycle: bool) -> Source {
+        let cycle = self.unfinished();
+        Source::Findings {
+            files: cycle.and_then(|cycle| self.review_files(cycle).ok()),
+            count: cycle.map_or(0, |cycle| self.count(cycle)),
+            is_of_cycle,
+        }
+    }
 }

@@ -15,9 +15,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use self::command::run;
 use self::repository::Repository;
-use crate::project::git::{git, is_in_git};
+use crate::project::git::is_in_git;
 use crate::store::git_dir::{self, WorkTree};
 
 pub(crate) use self::terms::{Base, Change, Changed, Unknown};
@@ -42,18 +41,6 @@ pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     let WorkTree { top, .. } = git_dir::around(dir)?;
     let named = Repository::of(&top, &top).branch();
     Some(named.map(|name| (top, name)))
-}
-
-/// Returns the names of all branches, and that of HEAD.
-pub(crate) fn branches(root: &Path) -> Vec<String> {
-    let listed = git(root).ok().and_then(|mut git| {
-        git.args(["for-each-ref", "--format=%(refname)", "refs/heads"]);
-        run(&mut git).ok()?.ok()
-    });
-    let listed = listed.unwrap_or_default();
-    let names = listed.lines().filter_map(|name| name.strip_prefix("refs/heads/"));
-    let head = Repository::of(root, root).branch().ok();
-    names.map(str::to_owned).chain(head).collect()
 }
 
 /// Returns whether these files are the same in two trees.
