@@ -129,6 +129,18 @@ pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
+/// The longest command that stays in one line, in characters.
+const COMMAND: usize = 60;
+
+/// Returns the text with each short command in it, between two `, in one piece: somebody copies it.
+fn with_whole_commands(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 {
+        1 if part.chars().count() <= COMMAND && !part.contains('\n') => unbroken(part),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
 /// Prints lines to stdout; returns false if nobody reads them.
 pub(crate) fn print(lines: impl IntoIterator<Item = String>) -> bool {
     let mut out = anstream::stdout().lock();
@@ -158,7 +170,8 @@ pub(crate) fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     let fit = |line| {
         let below = " ".repeat(hang(line, columns));
         let options = options(columns).break_words(false);
-        textwrap::fill(line, options.subsequent_indent(&below))
+        let filled = textwrap::fill(&with_whole_commands(line), options.subsequent_indent(&below));
+        filled.replace('\u{a0}', " ")
     };
     let lines: Vec<String> = text.split('\n').map(fit).collect();
     Cow::Owned(lines.join("\n"))
@@ -254,7 +267,7 @@ impl Page {
 
     /// Adds text from the left margin.
     pub(crate) fn text(&mut self, style: Style, text: &str) {
-        for line in textwrap::wrap(text, options(self.width)) {
+        for line in textwrap::wrap(&with_whole_commands(text), options(self.width)) {
             // Nothing is wrapped any more.
             self.lines.push(paint(style, line.replace('\u{a0}', " ")));
         }
@@ -281,6 +294,7 @@ impl Page {
             head = " ".repeat(indent);
         }
         let room = self.text_width();
+        let text = with_whole_commands(text);
         for line in text.split('\n').flat_map(|text| textwrap::wrap(text, options(room))) {
             let line = line.replace('\u{a0}', " ");
             self.lines.push(format!("{head}{line}").trim_end().to_owned());

@@ -20,8 +20,9 @@ use crate::text::shown;
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "A project's settings are in config.json in its home folder. Your own, for all projects, are in taskie/CHART.json \
-        in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over the default."
+    after_help = "A project's settings are in .taskie/config.json. Your own, for all projects, are in ~/.config/taskie/taskie.json, or \
+        there in $XDG_CONFIG_HOME. The project's value wins over yours, and yours over the default. docs/settings.md says what \
+        each means."
 )]
 pub(crate) struct Args {
     /// Print one JSON object, for programs

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use crate::commands::about::Asking;
+use crate::commands::about::{Asking, words};
 use crate::commands::error::CliError;
 use crate::commands::output::{Output, of_reviewer, refuse_agents};
 use crate::commands::place;
@@ -23,7 +23,7 @@ use crate::view::turn::Waits;
 )]
 pub(crate) struct Args {
     /// Decide about a finding; later reviewers will know: accept or reject
-    #[arg(requires = "finding", requires = "reason")]
+    #[arg(requires = "finding", requires = "reason", value_parser = words(RULINGS.map(|(own, _)| own)))]
     ruling: Option<String>,
     /// The finding, as `findings` shows it
     #[arg(value_name = "ID")]
@@ -55,11 +55,8 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     }
     let program = format!("{} findings", chart.program());
     refuse_agents("decide", &format!("{program} {ruling}"))?;
-    let Some((_, word)) = RULINGS.into_iter().find(|(own, _)| *own == ruling) else {
-        let known = RULINGS.map(|(own, _)| own).join(" or ");
-        let message = format!("`{}` is no decision about a finding", shown(ruling));
-        return Err(CliError::with_help(message, format!("expected {known}")));
-    };
+    let word = RULINGS.into_iter().find(|(own, _)| *own == ruling);
+    let word = word.map_or(ruling, |(_, word)| word);
     let id = args.finding.as_deref().unwrap_or_default();
     let reason = args.reason.as_deref().unwrap_or_default();
     if reason.trim().is_empty() {

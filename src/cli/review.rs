@@ -32,7 +32,7 @@ pub(crate) enum Format {
 #[command(
     group(ArgGroup::new("stops").args(["at_stop", "wait", "role"])),
     after_help = "Reviews what is not committed; if nothing is, what the branch has changed since it left the default branch. \
-        Needs git. The settings are those of `taskie`.\n\
+        Needs git. `taskie config` shows the settings.\n\
         Exit codes: 0 clean, 1 findings or a gate that failed, 2 wrong usage or nothing to compare with, 3 not reviewed, \
         4 not over yet (--wait)"
 )]

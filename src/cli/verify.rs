@@ -46,8 +46,10 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let unread = CliError::because("the receipts cannot be read");
     let receipts = Receipts::of(&root, scope).map_err(unread)?;
     if receipts.all.is_empty() {
-        let message = "there is no receipt here: no cycle of reviews has ended in this clone";
-        let help = format!("the setting `{SETTING}` lets a plan's receipts be committed");
+        let message = "there is nothing to verify with yet: no review has been clean in this clone";
+        let help = format!(
+            "`taskie review` reviews a change; with the setting `{SETTING}`, the receipts of plans come with a clone"
+        );
         return Err(CliError::with_help(message, help).with_code(NO_RECEIPT));
     }
     if args.receipts {
@@ -56,7 +58,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
             false => Output::of(listed(&receipts.all)),
         });
     }
-    let trees = Trees::of(&root, None, scope);
+    let trees = Trees::of(&root, scope);
     let changed = change::in_range(&trees, args.range.as_deref());
     let changed = changed.map_err(|Unknown { message, help }| {
         CliError::with_help(message, help).with_code(WRONG_USAGE)
@@ -73,9 +75,13 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
 fn page(verified: &Verified) -> Page {
     let mut page = Page::new(page::width(), 2);
     let files = counted(verified.files, "changed file");
+    if verified.files == 0 && verified.is_clean() {
+        page.say("Nothing differs there, so there is nothing to verify.");
+        return page;
+    }
     page.styled(&match verified.is_clean() {
         true => format!(
-            "{}: {files}, as clean reviews have seen them",
+            "{}: {files}, exactly as clean reviews have read them",
             paint_words(page::GOOD, "verified")
         ),
         false => format!("{}: {files}", paint_words(page::BAD, "not verified")),

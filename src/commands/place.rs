@@ -105,6 +105,9 @@ pub(crate) fn resolve(
     let root = match home::project_root(&cwd, &scope.home) {
         Some(root) => root,
         None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, scope)?,
+        None if chart.is_default && named.is_none() => {
+            return Err(CliError::with_help("nothing is under review here yet", start()));
+        }
         None => return Err(CliError::with_help(no_home(&scope.home, &cwd), start())),
     };
     let instance = match named {
@@ -146,11 +149,12 @@ fn start(chart: &Chart) -> String {
     let start = format!("start one with `{program} enter {initial}");
     match scope.is_per_session() {
         false if scope.is_of_changes() => "`taskie review` reviews what has changed".to_owned(),
-        false => {
-            let or =
-                if chart.is_default { ", or review what has changed: `taskie review`" } else { "" };
-            format!("{start} --{} NAME`{or}", scope.noun())
-        }
+        false if chart.is_default => format!(
+            "`taskie review` reviews what has changed; in an agent's session, `/{}:{initial}` begins a {}",
+            chart.plugin(),
+            scope.noun()
+        ),
+        false => format!("{start} --{} NAME`", scope.noun()),
         true if chart.commands.is_empty() => format!("{start} --session ID`"),
         true => {
             format!(
@@ -383,12 +387,25 @@ pub(crate) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
     existing(chart, &claimed.root, &claimed.instance).ok()
 }
 
+/// Returns whether a change is under review here, too.
+fn is_change_under_review(chart: &Chart) -> bool {
+    let changes = of_changes().filter(|_| !chart.scope.is_of_changes());
+    let changes = changes.and_then(|embedded| embedded.load().ok());
+    changes.is_some_and(|mut changes| {
+        if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut changes), cwd()) {
+            home::settle(&mut chart.scope, &cwd);
+        }
+        recency(&changes, None).is_some()
+    })
+}
+
 /// Returns the name of the instance that a command has changed, if it had to choose among several.
 pub(crate) fn choice(place: &Place, about: &About) -> Option<String> {
     let scope = &place.chart.scope;
+    let has_others = || find::names(&place.root, scope).is_ok_and(|names| names.len() > 1);
     let is_chosen = !scope.is_per_session()
         && about.name().is_none()
-        && find::names(&place.root, scope).is_ok_and(|names| names.len() > 1);
+        && (has_others() || is_change_under_review(&place.chart));
     is_chosen.then(|| format!("{}: {}", scope.noun(), place.instance.name))
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn play(
         let printed = project.change(change)?;
         if !printed.is_empty() {
             page.text(STRONG, "  $ taskie review");
-            printed.lines().for_each(|line| page.text(PLAIN, &format!("  {line}")));
+            printed.lines().for_each(|line| page.styled(&format!("  {line}")));
         }
         page.blank();
     }

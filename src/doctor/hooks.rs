@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::diagnosis::{Diagnosis, shown};
+use super::diagnosis::{Diagnosis, Level, shown};
 use super::settings::{File, Hook, HostSettings, is_of};
 use super::subject::Subject;
 use crate::chart::choice::Choice;
@@ -65,7 +65,12 @@ pub(super) fn check(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
             let mut others = others.map(|host| HostSettings::read(host, &subject.dirs));
             let other = others.find_map(|other| other.caller(choice));
             if other.is_none() {
-                found.push(nobody(embedded));
+                let mut nobody = nobody(embedded);
+                if subject.root.is_none() {
+                    nobody.level = Level::Warning;
+                    nobody.text += "; only reviews at every stop and plans need it";
+                }
+                found.push(nobody);
             }
             other.unwrap_or_default()
         }

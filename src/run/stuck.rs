@@ -55,7 +55,10 @@ impl std::fmt::Display for Stuck {
             }
             // Which signal it was says nothing to a user.
             Self::Interrupted { .. } => {
-                write!(out, "interrupted by Esc, a closed terminal, or the host's time limit")
+                write!(
+                    out,
+                    "interrupted by Ctrl-C, Esc, a closed terminal, or the host's time limit"
+                )
             }
             Self::Abandoned => write!(out, "the host is gone"),
         }

@@ -164,6 +164,12 @@ impl<'p> Reviewed<'p> {
         for message in &self.messages {
             page.text(page::PLAIN, message);
         }
+        if let (1, Some((id, _)), Some(_)) = (self.code, self.findings.first(), page::columns()) {
+            let text = format!(
+                "Fix what is right, and run `taskie review` again. Is a finding wrong? `taskie findings reject {id} --reason WHY`"
+            );
+            page.text(page::FAINT, &text);
+        }
         if let (Some(ended), Some(file), Some(change)) = (self.ended, &self.file, self.change) {
             let effort = &ended.effort;
             let by = effort.by.as_deref().unwrap_or("a reviewer");

@@ -68,11 +68,12 @@ fn decision(decided: &DecisionLine) -> Option<String> {
     let why = decided.stuck.as_deref().or(about);
     let because = why.map_or_else(String::new, |why| format!(": {}", shown(why)));
     let event = decided.event.as_str();
-    let is_at_stop = is_stop(event) || event == REVIEW;
+    let is_at_stop = is_stop(event);
     let head = match decided.answer.as_str() {
         "none" => format!("{} {}{because}", shown(event), paint_words(BAD, "is undecided")),
         "refuse" => format!("{} {}{because}", shown(event), paint_words(BAD, "was refused")),
         _ if decided.review.as_ref().is_some_and(|review| !review.superseded) => String::new(),
+        _ if event == REVIEW => format!("Nothing was reviewed{because}"),
         "block" if is_at_stop => format!("{}{because}", paint_words(ALERT, "Stop blocked")),
         _ if is_at_stop => format!("{}{because}", paint_words(GOOD, "Stop allowed")),
         "action" => {
@@ -109,9 +110,10 @@ fn changes(decided: &DecisionLine) -> String {
         unbroken(&format!("{} {}", shown(name), shown(&new)))
     });
     let changed: Vec<String> = changed.collect();
-    match changed.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", changed.join(", ")),
+    // More of them are what the command is for.
+    match &changed[..] {
+        [changed] => format!(" ({changed})"),
+        _ => String::new(),
     }
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::Project;
 
-/// Longer than anything takes that succeeds; a busy machine must not fail a test.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than anything takes that succeeds, and shorter than the time limit of a test; a busy machine must not fail one.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Waits until `condition` returns something; `what` is reported if it never does.
 pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {

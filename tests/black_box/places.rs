@@ -1,5 +1,4 @@
-//! The places where people run it: paths with spaces, without git, without a remote, in a worktree, in a
-//! subdirectory. Each test is one review loop from `new-plan` to its end, with the hook and `taskie enter` as the
+//! The places where people run it: paths with spaces, without git, without a remote. Each test is one review loop from `new-plan` to its end, with the hook and `taskie enter` as the
 //! agent runs them.
 
 use std::fs;
@@ -101,38 +100,4 @@ fn without_git() {
     crate::support::script(trap, "echo \"$@\" >> \"$0-called\"\nexit 1");
     review_loop(&project, &project.root, &project.root);
     assert!(!project.bin.join("git-called").exists());
-}
-
-/// A worktree is a project of its own: it has the plans that are committed, and its loop leaves the other checkout
-/// alone, whether that is inside it or next to it.
-#[test]
-fn in_a_worktree() {
-    for (place, session) in [("../a worktree", "src"), ("inside/worktree", "")] {
-        let project = Project::empty();
-        let main = made(project.root.join("main"));
-        git(&main, &["init", "--quiet"]);
-        made(main.join("src"));
-        fs::write(main.join("src/lib.rs"), "").unwrap();
-        let old = made(main.join(".taskie/plans/old"));
-        fs::write(old.join("plan.md"), "# Plan\n").unwrap();
-        git(&main, &["add", "."]);
-        git(&main, &["commit", "--quiet", "--message", "Begin"]);
-        git(&main, &["worktree", "add", "--detach", "--quiet", place]);
-        let worktree = main.join(place).canonicalize().unwrap();
-        assert!(worktree.join(".git").is_file());
-        assert!(worktree.join(".taskie/plans/old/plan.md").is_file());
-        let status = git(&main, &["status", "--porcelain"]);
-        review_loop(&project, &made(worktree.join(session)), &worktree);
-        assert_eq!(git(&main, &["status", "--porcelain"]), status, "{place}");
-        assert!(!main.join(".taskie/plans/p").exists(), "{place}");
-    }
-}
-
-#[test]
-fn in_a_subdirectory() {
-    let project = Project::empty();
-    git(&project.root, &["init", "--quiet"]);
-    let session = made(project.root.join("a b/c"));
-    review_loop(&project, &session, &project.root);
-    assert!(!session.join(".taskie").exists());
 }

@@ -63,7 +63,7 @@ fn the_blocks_of_the_readme_are_true() {
     assert!(demo.contains(shown.trim_end()), "{demo}");
     assert!(demo.contains(review.trim_end()));
     let ran = typed(&project, &format!("git init -q\n{reject}"));
-    assert!(ran.stderr.contains("review what has changed: `taskie review`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`taskie review` reviews what has changed"), "{}", ran.stderr);
 }
 
 /// What the guide has you type before there is a change or a plan, and about a plan that it has begun.

@@ -81,8 +81,8 @@ fn t16_atomic_write() {
   "next_phase": "post-code-review",
   "current_task": "1",
   "mine": [1],
-  "max_reviews": 8,
   "review_model": "sonnet",
+  "max_reviews": 8,
   "consecutive_clean": 0,
   "tdd": false,
   "phase_iteration": 1
