@@ -115,26 +115,11 @@ pub(crate) fn is_as_new(
 /// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file. After a power failure, the
 /// file may have its old contents, but never a part of the new ones.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    replace_with(path, |file| file.write_all(text))
-}
-
-/// Does the same with a file that `fill` writes.
-pub(crate) fn replace_with(
-    path: &Path,
-    fill: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    replace_for_now(path, |file| fill(file).and_then(|()| file.sync_all()))
-}
-
-/// Does the same, but does not wait until the disk has it: after a power failure, the file may be gone or empty.
-pub(crate) fn replace_for_now(
-    path: &Path,
-    fill: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
     signals::report_file_size();
     let (mut file, new) = open_new(path)?;
     let written = keep_permissions(path, &file)
-        .and_then(|()| fill(&mut file))
+        .and_then(|()| file.write_all(text))
+        .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&new, path));
     if written.is_err() {
         let _ = fs::remove_file(&new);

@@ -1,9 +1,10 @@
-//! Every expression and text of a chart, and what each is for.
+//! Every expression and text of a chart, what each is for, and where it is.
 
-use super::model::{Action, Assign, Deed, Phase, Property, Rule};
+use super::model::{Action, Assign, Cycle, Deed, Phase, Rule};
 use super::{Chart, Command};
+use crate::diagnostic::toml::{Segment, at, below};
+use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::{has_holes, single_expression};
 
 /// What an expression or a text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,25 +15,39 @@ pub enum Role<'c> {
     List,
     /// A literal text: what this field is assigned.
     Assigned(&'c str),
-    /// A text that people, files and other programs get to see, and no expression does.
-    Shown,
-    /// A text that expressions can look at, too.
-    Named,
+    /// A text.
+    Text,
     /// A literal text: the default of an option.
     Default,
     /// An expression that a prompt shows.
     Printed,
+    /// An expression: a list of commands.
+    Commands,
+    /// A text that is an argument of a program, or more if it is a list.
+    Words,
     /// An expression that others use by its name.
     Let,
 }
 
+/// What `it` is for an expression or a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum It<'c> {
+    Nothing,
+    /// An item of this list.
+    Item(&'c str),
+    /// The phase that is entered, by its name.
+    Phase(&'c str),
+    Reviewer,
+}
+
 /// An expression or a text of a chart.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Fragment<'c> {
+    /// Where it is in the chart's TOML.
+    pub path: Vec<Segment>,
     pub role: Role<'c>,
     pub text: &'c str,
-    /// The list whose items are `it` here.
-    pub each: Option<&'c str>,
+    pub it: It<'c>,
 }
 
 impl Chart {
@@ -48,48 +63,57 @@ impl Chart {
     /// Returns all expressions and texts, in the order in which a decision may evaluate them.
     pub fn fragments(&self) -> Vec<Fragment<'_>> {
         let mut all = Fragments::default();
-        for rule in self.on.values().flatten() {
-            all.rule(rule);
-            all.shown([&rule.message, &rule.say, &rule.block, &rule.action]);
-            all.shown([&rule.call]);
-            let invoke = rule.invoke.as_deref();
-            all.add(Role::Named, invoke.filter(|text| has_holes(text)));
+        for (event, rules) in &self.on {
+            for (index, rule) in rules.iter().enumerate() {
+                all.rule(at!["on", event, index], rule);
+            }
         }
-        for command in self.commands.values() {
-            all.found.extend(command.fragments());
+        for (name, command) in &self.commands {
+            all.command(at!["commands", name], command);
         }
-        for entry in self.phases.values() {
-            all.found.extend(entry.phase.fragments());
+        for (name, entry) in &self.phases {
+            // A phase whose name has a hole is here once for each cycle.
+            all.it = It::Phase(name);
+            all.phase(at!["phases", &entry.key], &entry.phase);
+            all.it = It::Nothing;
         }
-        for cycle in self.cycles.values() {
-            let guards = cycle.advance.iter().filter_map(|target| target.guard.as_ref());
-            let exit = std::iter::once(&cycle.exit);
-            all.add(Role::Condition, exit.chain(guards).chain(&cycle.ready));
-            all.assigned(&cycle.entry);
-            all.add(Role::Named, cycle.text.values());
-            all.add(Role::Printed, &cycle.gates);
-            let subjects = cycle.subject.iter();
-            all.add(Role::Condition, subjects.filter_map(|text| single_expression(&text.0)));
+        for (id, cycle) in &self.cycles {
+            all.cycle(at!["cycles", id], cycle);
         }
-        for invoke in self.reviewers.values() {
-            all.add(Role::Shown, invoke.argv.iter().chain(&invoke.prompt));
-            all.add(Role::Printed, &invoke.commands);
+        all.it = It::Reviewer;
+        for (name, invoke) in &self.reviewers {
+            let path = at!["reviewers", name];
+            all.each_of(&below(path, "argv"), Role::Words, &invoke.argv);
+            all.add(path, "prompt", Role::Text, &invoke.prompt);
+            all.add(path, "commands", Role::Commands, &invoke.commands);
         }
-        for check in self.checks.values().flatten() {
-            all.each(check.each.as_ref());
-            all.add(Role::Condition, &check.guard);
-            all.add(Role::Named, [&check.say]);
-            all.each = None;
+        all.it = It::Nothing;
+        for (name, checks) in &self.checks {
+            for (index, check) in checks.iter().enumerate() {
+                let path = at!["checks", name, index];
+                all.each(path, check.each.as_ref());
+                all.add(path, "guard", Role::Condition, &check.guard);
+                all.add(path, "say", Role::Text, [&check.say]);
+                all.it = It::Nothing;
+            }
         }
-        let claims = self.properties.iter().flat_map(Property::claims);
-        all.add(Role::Condition, claims.map(|(_, expr)| expr));
-        for arg in self.args.values() {
-            all.add(Role::List, &arg.one_of);
-            all.add(Role::Default, arg.default.as_ref().and_then(Literal::text));
+        for (index, property) in self.properties.iter().enumerate() {
+            for (key, expr) in property.claims() {
+                all.add(at!["properties", index], key, Role::Condition, [expr]);
+            }
         }
-        all.add(Role::Let, self.lets.values());
-        for vars in self.prompts.values() {
-            all.add(Role::Printed, vars.values());
+        for (name, arg) in &self.args {
+            let path = at!["args", name];
+            all.add(path, "one_of", Role::List, &arg.one_of);
+            all.add(path, "default", Role::Default, arg.default.as_ref().and_then(Literal::text));
+        }
+        for (name, expr) in &self.lets {
+            all.add(at!["let"], name, Role::Let, [expr]);
+        }
+        for (prompt, vars) in &self.prompts {
+            for (name, expr) in vars {
+                all.add(at!["prompts", prompt], name, Role::Printed, [expr]);
+            }
         }
         all.found
     }
@@ -99,8 +123,7 @@ impl Command {
     /// Returns the expressions and texts of the command.
     pub fn fragments(&self) -> Vec<Fragment<'_>> {
         let mut all = Fragments::default();
-        all.rule(&self.rule);
-        all.shown([&self.rule.say, &self.otherwise]);
+        all.command(&[], self);
         all.found
     }
 }
@@ -109,59 +132,121 @@ impl Phase {
     /// Returns the expressions and texts of the phase.
     pub fn fragments(&self) -> Vec<Fragment<'_>> {
         let mut all = Fragments::default();
-        all.add(Role::Condition, &self.guard);
-        all.shown([&self.otherwise]);
-        all.assigned(&self.entry);
+        all.phase(&[], self);
         all.found
     }
 }
 
-#[derive(Default)]
 struct Fragments<'c> {
     found: Vec<Fragment<'c>>,
-    each: Option<&'c str>,
+    it: It<'c>,
+}
+
+impl Default for Fragments<'_> {
+    fn default() -> Self {
+        Self { found: Vec::new(), it: It::Nothing }
+    }
 }
 
 impl<'c> Fragments<'c> {
-    fn add<T>(&mut self, role: Role<'c>, texts: impl IntoIterator<Item = &'c T>)
-    where
+    fn add<T>(
+        &mut self,
+        path: &[Segment],
+        key: impl Into<Segment>,
+        role: Role<'c>,
+        text: impl IntoIterator<Item = &'c T>,
+    ) where
         T: AsRef<str> + ?Sized + 'c,
     {
-        let each = self.each;
-        let texts = texts.into_iter().map(AsRef::as_ref);
-        let fragment = |text| Fragment { role, text, each };
-        self.found.extend(texts.map(fragment));
+        if let Some(text) = text.into_iter().next() {
+            let fragment =
+                Fragment { path: below(path, key), role, text: text.as_ref(), it: self.it };
+            self.found.push(fragment);
+        }
     }
 
-    fn shown<const N: usize>(&mut self, texts: [&'c Option<Text>; N]) {
-        self.add(Role::Shown, texts.into_iter().flatten());
+    /// Adds each text of a list.
+    fn each_of(&mut self, path: &[Segment], role: Role<'c>, texts: &'c [Text]) {
+        for (index, text) in texts.iter().enumerate() {
+            self.add(path, index, role, [text]);
+        }
     }
 
-    fn assigned(&mut self, assign: &'c Assign) {
+    fn texts<const N: usize>(
+        &mut self,
+        path: &[Segment],
+        texts: [(&'static str, &'c Option<Text>); N],
+    ) {
+        for (key, text) in texts {
+            self.add(path, key, Role::Text, text);
+        }
+    }
+
+    fn assigned(&mut self, path: &[Segment], assign: &'c Assign) {
         for (field, literal) in assign {
-            self.add(Role::Assigned(field), literal.text());
+            self.add(path, field, Role::Assigned(field), literal.text());
         }
     }
 
     /// What follows sees the items of this list as `it`.
-    fn each(&mut self, each: Option<&'c Expr>) {
-        self.add(Role::List, each);
-        self.each = each.map(AsRef::as_ref);
+    fn each(&mut self, path: &[Segment], each: Option<&'c Expr>) {
+        self.add(path, "each", Role::List, each);
+        self.it = each.map_or(It::Nothing, |each| It::Item(each.as_ref()));
     }
 
-    fn rule(&mut self, rule: &'c Rule) {
-        self.add(Role::Condition, &rule.guard);
-        self.assigned(&rule.assign);
-        for action in &rule.actions {
-            self.action(action);
+    fn rule(&mut self, path: &[Segment], rule: &'c Rule) {
+        self.add(path, "guard", Role::Condition, &rule.guard);
+        self.assigned(&below(path, "assign"), &rule.assign);
+        for (index, action) in rule.actions.iter().enumerate() {
+            self.action(&below(&below(path, "actions"), index), action);
         }
+        let texts = [
+            ("message", &rule.message),
+            ("say", &rule.say),
+            ("block", &rule.block),
+            ("action", &rule.action),
+            ("call", &rule.call),
+        ];
+        self.texts(path, texts);
+        self.add(path, "invoke", Role::Text, rule.invoke.as_deref());
     }
 
-    fn action(&mut self, action: &'c Action) {
-        self.each(action.each.as_ref());
-        self.add(Role::Condition, &action.guard);
+    fn action(&mut self, path: &[Segment], action: &'c Action) {
+        self.each(path, action.each.as_ref());
+        self.add(path, "guard", Role::Condition, &action.guard);
         let texts = action.deed().map(Deed::texts).unwrap_or_default();
-        self.add(Role::Shown, texts.into_iter().map(|(_, text)| text));
-        self.each = None;
+        for (key, text) in texts {
+            self.add(path, key, Role::Text, [text]);
+        }
+        self.it = It::Nothing;
+    }
+
+    fn command(&mut self, path: &[Segment], command: &'c Command) {
+        self.rule(path, &command.rule);
+        self.texts(path, [("else", &command.otherwise)]);
+    }
+
+    fn phase(&mut self, path: &[Segment], phase: &'c Phase) {
+        self.add(path, "guard", Role::Condition, &phase.guard);
+        self.texts(path, [("else", &phase.otherwise)]);
+        self.assigned(&below(path, "entry"), &phase.entry);
+    }
+
+    fn cycle(&mut self, path: &[Segment], cycle: &'c Cycle) {
+        self.add(path, "exit", Role::Condition, [&cycle.exit]);
+        for (index, target) in cycle.advance.iter().enumerate() {
+            let path = below(&below(path, "advance"), index);
+            self.add(&path, "guard", Role::Condition, &target.guard);
+        }
+        self.add(path, "ready", Role::Condition, &cycle.ready);
+        self.assigned(&below(path, "entry"), &cycle.entry);
+        for (name, text) in &cycle.text {
+            self.add(&below(path, "text"), name, Role::Text, [text]);
+        }
+        self.add(path, "gates", Role::Commands, &cycle.gates);
+        for (index, text) in cycle.subject.iter().enumerate() {
+            let expr = single_expression(&text.0);
+            self.add(&below(path, "subject"), index, Role::List, expr);
+        }
     }
 }

@@ -166,7 +166,7 @@ pub(crate) fn review(
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
-    let change = find(&place, base)?;
+    let mut change = find(&place, base)?;
     if given.is_some() && known.is_some() && is_fixed {
         let against = &change.against;
         warn([format!(
@@ -214,7 +214,8 @@ pub(crate) fn review(
         .map_err(failed)?,
     };
     warn(&performed.warnings);
-    let change = performed.reread.take().unwrap_or(change);
+    // Gates may have made it another one.
+    change.after = performed.tree.take().unwrap_or(change.after);
     // A process that waits for the answer is about to use what is there now.
     let now = (performed.decision.ended.as_ref())
         .map(|_| change::find(&place, Base::Known(&change.after)))

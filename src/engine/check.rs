@@ -11,9 +11,10 @@ use super::names::rows::sources;
 use super::names::types::{ChartNames, Uses, invoked};
 use super::references::References;
 use crate::chart::choice::Choice;
+use crate::chart::fragments::{Fragment, It, Role};
 use crate::chart::known::KNOWN;
-use crate::chart::model::{Action, Assign, Deed, Field, FieldType, Rule};
-use crate::chart::{Chart, Cycle, load};
+use crate::chart::model::{Field, FieldType, Rule};
+use crate::chart::{Chart, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
@@ -21,7 +22,6 @@ use crate::diagnostic::toml::{Document, Segment, at, below, token};
 use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
-use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::types::Type;
 
 /// The result of checking every expression and text of a chart.
@@ -101,25 +101,22 @@ impl Checker<'_> {
             self.flaw(Code::SelfReference, &path, message, None);
         }
         self.shadows();
-        for (name, expr) in &chart.lets {
-            let (_, problems) = infer::expression(&expr.0, &names);
-            self.report(at!["let", name], &expr.0, problems);
-        }
         let known = KNOWN.iter().map(|(name, _)| *name);
         let settings = chart.context.values().filter_map(Field::setting).chain(known);
         self.uses.borrow_mut().extend(settings.map(|name| format!("config.{name}")));
-        self.options(&names);
-        self.checks(&names);
-        self.phases();
-        self.prompts(&names);
-        for (id, cycle) in &chart.cycles {
-            self.cycle(id, cycle, &names);
+        for fragment in chart.fragments() {
+            let it = self.it(fragment.it, &names);
+            let own = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
+            self.fragment(&fragment, own.as_ref().unwrap_or(&names));
         }
-        self.processes();
+        self.prompts(&names);
         for (event, rules) in &chart.on {
             for (index, rule) in rules.iter().enumerate() {
                 let path = at!["on", event, index];
-                self.rule(path, rule, &names);
+                if let Some(invoke) = &rule.invoke {
+                    self.invocation(&below(path, "invoke"), invoke);
+                }
+                self.copied(path, rule, &names);
                 if rule.invoke.is_none() && rule.effects().is_empty() && rule.answers().is_empty() {
                     let help = "add `assign`, `say`, `allow` or the like, or remove it".to_owned();
                     let message = format!("rule {} of {event} has no effect", index + 1);
@@ -129,141 +126,103 @@ impl Checker<'_> {
         }
         for (name, command) in &chart.commands {
             let path = at!["commands", name];
-            self.rule(path, &command.rule, &names);
+            self.copied(path, &command.rule, &names);
             if command.rule.effects().is_empty() && command.raise.is_empty() {
                 let help = "add `assign`, `say`, `target` or `advance`, or remove it".to_owned();
                 let message = format!("the command `{name}` has no effect");
                 self.flaw(Code::IdleRule, path, message, Some(help));
             }
-            if let Some(text) = &command.otherwise {
-                self.say(&below(path, "else"), text, &names);
-            }
         }
-        for (index, property) in chart.properties.iter().enumerate() {
-            let path = at!["properties", index];
-            for (key, expr) in property.claims() {
-                self.condition(&below(path, key), expr, &names);
+    }
+
+    /// Returns the type of `it`; `None` if there is none.
+    fn it(&self, it: It<'_>, names: &ChartNames<'_>) -> Option<Type> {
+        let chart = self.chart;
+        match it {
+            It::Nothing => None,
+            It::Item(list) => Some(match infer::expression(list, names).0 {
+                Type::List(item) => *item,
+                _ => Type::Any,
+            }),
+            It::Phase(name) => {
+                let cycle = chart.phases.get(name).and_then(|entry| entry.cycle.clone());
+                let cycle = cycle.map_or(Type::None, |cycle| Type::word([cycle]));
+                Some(Type::record([("id", Type::word([name.to_owned()])), ("cycle", cycle)]))
+            }
+            It::Reviewer => {
+                let id = Type::word(chart.reviewers.keys().cloned());
+                Some(Type::record([("id", id), ("model", Type::Text)]))
             }
         }
     }
 
-    fn options(&mut self, names: &ChartNames<'_>) {
-        let chart = self.chart;
-        for (name, arg) in &chart.args {
-            let path = at!["args", name];
-            if let Some(one_of) = &arg.one_of {
-                self.list(&below(path, "one_of"), one_of, names);
+    /// Checks an expression or a text, as what it is for.
+    fn fragment(&mut self, fragment: &Fragment<'_>, names: &ChartNames<'_>) {
+        let Fragment { path, text, .. } = fragment;
+        let (kind, mut problems) = match (fragment.role, single_expression(text)) {
+            (Role::Condition, _) => (Type::Boolean, infer::condition(text, names)),
+            (Role::List | Role::Commands | Role::Printed | Role::Let, _) => {
+                infer::expression(text, names)
             }
-            if let Some(default) = arg.default.as_ref().and_then(Literal::text) {
-                self.value(&below(path, "default"), default, names);
-            }
-        }
-    }
-
-    fn checks(&mut self, names: &ChartNames<'_>) {
-        let chart = self.chart;
-        for (name, checks) in &chart.checks {
-            for (index, check) in checks.iter().enumerate() {
-                let path = at!["checks", name, index];
-                let it =
-                    check.each.as_ref().map(|each| self.list(&below(path, "each"), each, names));
-                let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
-                let names = with_it.as_ref().unwrap_or(names);
-                self.guard(path, check.guard.as_ref(), names);
-                self.say(&below(path, "say"), &check.say, names);
-            }
-        }
-    }
-
-    fn phases(&mut self) {
-        let chart = self.chart;
-        for (name, entry) in &chart.phases {
-            // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
-            let cycle =
-                entry.cycle.as_ref().map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let it = Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]);
-            let names = ChartNames::with_it(chart, &self.uses, it);
-            let path = at!["phases", &entry.key];
-            self.guard(path, entry.phase.guard.as_ref(), &names);
-            if let Some(text) = &entry.phase.otherwise {
-                self.say(&below(path, "else"), text, &names);
-            }
-            self.assign(&below(path, "entry"), &entry.phase.entry, &names);
-        }
-    }
-
-    fn processes(&mut self) {
-        let chart = self.chart;
-        let id = Type::word(chart.reviewers.keys().cloned());
-        let it = Type::record([("id", id), ("model", Type::Text)]);
-        let names = &ChartNames::with_it(chart, &self.uses, it);
-        for (name, reviewer) in &chart.reviewers {
-            let path = at!["reviewers", name];
-            for (index, text) in reviewer.argv.iter().enumerate() {
-                let path = &below(&below(path, "argv"), index);
+            (Role::Default | Role::Assigned(_), Some(expr)) => infer::expression(expr, names),
+            (Role::Words, Some(expr)) => match infer::expression(expr, names) {
                 // A list becomes one argument for each item.
-                let is_list = single_expression(&text.0)
-                    .is_some_and(|expr| matches!(infer::expression(expr, names).0, Type::List(_)));
-                if is_list {
-                    self.value(path, text, names);
-                } else {
-                    self.say(path, text, names);
+                (kind @ Type::List(_), problems) => (kind, problems),
+                _ => (Type::Text, infer::text(text, names)),
+            },
+            _ => (Type::Text, infer::text(text, names)),
+        };
+        match (fragment.role, &kind) {
+            (Role::List | Role::Commands, Type::List(_) | Type::Any) => {}
+            (Role::List | Role::Commands, other) => {
+                let message = format!("expected a list, but this is {other}");
+                problems.push(Problem::of_all(text, Code::WrongOperand, message, None));
+            }
+            (Role::Printed, Type::List(_) | Type::Record(_)) => {
+                let message = format!("expected a string, but this is {kind}");
+                let help = Some("join it: `| join('\\n')`".to_owned());
+                problems.push(Problem::of_all(text, Code::WrongOperand, message, help));
+            }
+            _ => {}
+        }
+        let is_list = matches!((fragment.role, &kind), (Role::Words, Type::List(_)));
+        let is_value = is_list || matches!(fragment.role, Role::Default | Role::Assigned(_));
+        let source = single_expression(text).filter(|_| is_value).unwrap_or(text);
+        self.report(path, source, problems);
+        // The loader has checked everything that needs no evaluation.
+        if let (Role::Assigned(name), Some(_)) = (fragment.role, single_expression(text)) {
+            self.assigned(path, name, &kind, names);
+        }
+    }
+
+    /// Checks that a field may have values of a type.
+    fn assigned(&mut self, path: &[Segment], name: &str, given: &Type, names: &ChartNames<'_>) {
+        let Some(field) = self.chart.context.get(name) else { return };
+        let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
+        // Only a run can tell whether an optional value is set when it is assigned; it is checked then.
+        let fits = match given {
+            Type::None => wanted.can_equal(given),
+            _ => wanted.some().can_equal(given.some()),
+        };
+        if !fits {
+            let help = match (given, field.kind) {
+                (Type::None, _) => Some("add `or null` to the type of the field".to_owned()),
+                (Type::List(_), FieldType::Boolean) => {
+                    Some("compare its length: a list is no boolean".to_owned())
                 }
-            }
-            if let Some(prompt) = &reviewer.prompt {
-                self.say(&below(path, "prompt"), prompt, names);
-            }
-            if let Some(list) = &reviewer.commands {
-                self.list(&below(path, "commands"), list, names);
-            }
+                _ => None,
+            };
+            let message = format!("`{name}` must be {}, but this is {given}", field.describe());
+            self.flaw(Code::WrongAssignment, path, message, help);
         }
     }
 
-    fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
-        let at = |key: &str| below(at!["cycles", id], key);
-        self.condition(&at("exit"), &cycle.exit, names);
-        if let Some(expr) = &cycle.ready {
-            self.condition(&at("ready"), expr, names);
-        }
-        self.assign(&at("entry"), &cycle.entry, names);
-        if let Some(gates) = &cycle.gates {
-            self.list(&at("gates"), gates, names);
-        }
-        for (index, item) in cycle.subject.iter().enumerate() {
-            if let Some(expr) = single_expression(&item.0) {
-                self.list(&below(&at("subject"), index), &Expr(expr.to_owned()), names);
-            }
-        }
-        for (word, item) in &cycle.text {
-            let path = below(&at("text"), word);
-            self.say(&path, item, names);
-        }
-        for (index, target) in cycle.advance.iter().enumerate() {
-            self.guard(&below(&at("advance"), index), target.guard.as_ref(), names);
-        }
-    }
-
-    fn rule(&mut self, path: &[Segment], rule: &Rule, names: &ChartNames<'_>) {
-        self.guard(path, rule.guard.as_ref(), names);
-        self.assign(&below(path, "assign"), &rule.assign, names);
-        if let Some(invoke) = &rule.invoke {
-            let path = below(path, "invoke");
-            self.say(&path, &Text(invoke.clone()), names);
-            self.invocation(&path, invoke);
-        }
+    /// Checks the templates that a rule copies.
+    fn copied(&mut self, path: &[Segment], rule: &Rule, names: &ChartNames<'_>) {
         for (index, action) in rule.actions.iter().enumerate() {
-            self.action(&below(&below(path, "actions"), index), action, names);
-        }
-        let texts = [
-            ("message", &rule.message),
-            ("say", &rule.say),
-            ("block", &rule.block),
-            ("action", &rule.action),
-            ("call", &rule.call),
-        ];
-        for (key, text) in texts {
-            if let Some(text) = text {
-                self.say(&below(path, key), text, names);
+            if let Some(template) = &action.copy {
+                let path = below(&below(path, "actions"), index);
+                self.template(&below(&path, "copy"), template, names);
             }
         }
     }
@@ -283,21 +242,6 @@ impl Checker<'_> {
             let flaw = Flaw::new(Code::UnknownInvocation, message);
             let flaw = flaw.help(hint(name, known()));
             self.flaws.push(flaw.at(self.place(path)));
-        }
-    }
-
-    fn action(&mut self, path: &[Segment], action: &Action, names: &ChartNames<'_>) {
-        let it = action.each.as_ref().map(|each| self.list(&below(path, "each"), each, names));
-        let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
-        let names = with_it.as_ref().unwrap_or(names);
-        self.guard(path, action.guard.as_ref(), names);
-        // The loader reports keys that exclude each other.
-        let Ok(deed) = action.deed() else { return };
-        for (key, text) in deed.texts() {
-            self.say(&below(path, key), text, names);
-        }
-        if let Deed::Copy { template, .. } = deed {
-            self.template(&below(path, "copy"), template, names);
         }
     }
 
@@ -322,15 +266,6 @@ impl Checker<'_> {
     fn prompts(&mut self, names: &ChartNames<'_>) {
         for (name, vars) in &self.chart.prompts {
             let path = at!["prompts", name];
-            for (hole, expr) in vars {
-                let (kind, mut problems) = infer::expression(&expr.0, names);
-                if matches!(kind, Type::List(_) | Type::Record(_)) {
-                    let message = format!("expected a string, but this is {kind}");
-                    let help = Some("join it: `| join('\\n')`".to_owned());
-                    problems.push(Problem::of_all(&expr.0, Code::WrongOperand, message, help));
-                }
-                self.report(&below(path, hole), &expr.0, problems);
-            }
             let file = Chart::prompt_file(name);
             let Some(text) = self.template(path, &file, names) else {
                 continue;
@@ -340,89 +275,6 @@ impl Checker<'_> {
                 let message =
                     format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.{name}]");
                 self.flaw(Code::UnknownName, path, message, help);
-            }
-        }
-    }
-
-    fn condition(&mut self, path: &[Segment], expr: &Expr, names: &ChartNames<'_>) {
-        let problems = infer::condition(&expr.0, names);
-        self.report(path, &expr.0, problems);
-    }
-
-    fn guard(&mut self, path: &[Segment], guard: Option<&Expr>, names: &ChartNames<'_>) {
-        if let Some(guard) = guard {
-            self.condition(&below(path, "guard"), guard, names);
-        }
-    }
-
-    /// Checks a list expression and returns the type of its items.
-    fn list(&mut self, path: &[Segment], expr: &Expr, names: &ChartNames<'_>) -> Type {
-        let (kind, mut problems) = infer::expression(&expr.0, names);
-        let item = match kind {
-            Type::List(item) => *item,
-            Type::Any => Type::Any,
-            other => {
-                let message = format!("expected a list, but this is {other}");
-                problems.push(Problem::of_all(&expr.0, Code::WrongOperand, message, None));
-                Type::Any
-            }
-        };
-        self.report(path, &expr.0, problems);
-        item
-    }
-
-    /// Checks a text that is shown.
-    fn say(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) {
-        let problems = infer::text(&text.0, names);
-        self.report(path, &text.0, problems);
-    }
-
-    /// Checks a value and returns its type: a text that is a single `{{ … }}` keeps its type.
-    fn value(&mut self, path: &[Segment], text: &Text, names: &ChartNames<'_>) -> Type {
-        match single_expression(&text.0) {
-            Some(expr) => {
-                let (kind, problems) = infer::expression(expr, names);
-                self.report(path, expr, problems);
-                kind
-            }
-            None => {
-                let problems = infer::text(&text.0, names);
-                self.report(path, &text.0, problems);
-                if text.0.contains('{') { Type::Text } else { Type::word([text.0.clone()]) }
-            }
-        }
-    }
-
-    fn assign(&mut self, path: &[Segment], assign: &Assign, names: &ChartNames<'_>) {
-        for (name, literal) in assign {
-            let Some(text) = literal.text() else {
-                continue;
-            };
-            let path = below(path, name);
-            let given = self.value(&path, text, names);
-            let Some(field) = self.chart.context.get(name) else {
-                continue;
-            };
-            let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
-            // The loader has checked everything that needs no evaluation.
-            if single_expression(&text.0).is_none() {
-                continue;
-            }
-            // Only a run can tell whether an optional value is set when it is assigned; it is checked then.
-            let fits = match given {
-                Type::None => wanted.can_equal(&given),
-                _ => wanted.some().can_equal(given.some()),
-            };
-            if !fits {
-                let help = match (&given, field.kind) {
-                    (Type::None, _) => Some("add `or null` to the type of the field".to_owned()),
-                    (Type::List(_), FieldType::Boolean) => {
-                        Some("compare its length: a list is no boolean".to_owned())
-                    }
-                    _ => None,
-                };
-                let message = format!("`{name}` must be {}, but this is {given}", field.describe());
-                self.flaw(Code::WrongAssignment, &path, message, help);
             }
         }
     }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
+use crate::chart::fragments::Role;
+use crate::diagnostic::toml::Segment;
 use crate::expr::MAX_DEPTH;
-use crate::expr::source::Literal;
 use crate::expr::syntax::names_in;
 use crate::hash::IndexMap;
 
@@ -20,33 +21,14 @@ impl<'c> References<'c> {
     /// Returns the references in all expressions and texts that have a name.
     pub(super) fn of(chart: &'c Chart) -> Self {
         let mut graph = Self { chart, edges: IndexMap::default() };
-        for (name, expr) in &chart.lets {
-            graph.add(name, [expr]);
-        }
-        for (name, arg) in &chart.args {
-            let name = format!("args.{name}");
-            graph.add(&name, &arg.one_of);
-            graph.add(&name, arg.default.as_ref().and_then(Literal::text));
-        }
-        for (name, checks) in &chart.checks {
-            let name = format!("checks.{name}");
-            for check in checks {
-                graph.add(&name, check.each.iter().chain(&check.guard));
-                graph.add(&name, [&check.say]);
-            }
-        }
-        // A user's prompt may contain any of them.
-        for (name, vars) in &chart.prompts {
-            graph.add(&format!("prompts.{name}"), vars.values());
-        }
-        for cycle in chart.cycles.values() {
-            let targets = cycle.advance.iter();
-            graph.add("cycle.exit", [&cycle.exit]);
-            graph.add("cycle.ready", &cycle.ready);
-            graph.add("cycle.gates", &cycle.gates);
-            graph.add("cycle.next", targets.filter_map(|target| target.guard.as_ref()));
-            graph.add("cycle.subject", &cycle.subject);
-            graph.add("cycle.text", cycle.text.values());
+        let mut fragments = chart.fragments();
+        // A circle is reported at one of its lets.
+        fragments.sort_by_key(|fragment| fragment.role != Role::Let);
+        for fragment in fragments {
+            let Some(name) = named(&fragment.path) else { continue };
+            let names = names_in(fragment.text);
+            let nodes: Vec<String> = names.iter().filter_map(|name| graph.node(name)).collect();
+            graph.edges.entry(name).or_default().extend(nodes);
         }
         graph
     }
@@ -58,18 +40,6 @@ impl<'c> References<'c> {
             let height = self.height(name, &mut Vec::new(), &mut heights);
             height.err().map(|message| (name.as_str(), message))
         })
-    }
-
-    fn add<'t, T>(&mut self, name: &str, sources: impl IntoIterator<Item = &'t T>)
-    where
-        T: AsRef<str> + 't,
-    {
-        for source in sources.into_iter().map(AsRef::as_ref) {
-            let names = names_in(source);
-            let nodes = names.iter().filter_map(|dotted| self.node(dotted));
-            let nodes: Vec<String> = nodes.collect();
-            self.edges.entry(name.to_owned()).or_default().extend(nodes);
-        }
     }
 
     /// Returns the name in the graph of a dotted name that an expression uses; `None` if it refers to nothing else.
@@ -117,5 +87,21 @@ impl<'c> References<'c> {
         }
         known.insert(name.to_owned(), height);
         Ok(height)
+    }
+}
+
+/// Returns the name of what is at a path; `None` if it has none.
+fn named(path: &[Segment]) -> Option<String> {
+    let [Segment::Key(table), Segment::Key(name), rest @ ..] = path else { return None };
+    match (table.as_str(), rest) {
+        ("let", _) => Some(name.clone()),
+        ("args" | "checks" | "prompts", _) => Some(format!("{table}.{name}")),
+        // All cycles are one here.
+        ("cycles", [Segment::Key(key), ..]) => match key.as_str() {
+            "advance" => Some("cycle.next".to_owned()),
+            "exit" | "ready" | "gates" | "subject" | "text" => Some(format!("cycle.{key}")),
+            _ => None,
+        },
+        _ => None,
     }
 }

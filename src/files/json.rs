@@ -24,32 +24,6 @@ pub fn parse(text: &[u8]) -> Result<Json, Unread> {
     }
 }
 
-/// Returns the fields of an object that can be read, up to where it breaks off.
-pub fn readable(text: &[u8]) -> Map<String, Json> {
-    let mut fields = Map::new();
-    let _ = serde_json::Deserializer::from_slice(text).deserialize_map(Readable(&mut fields));
-    fields
-}
-
-struct Readable<'m>(&'m mut Map<String, Json>);
-
-impl<'de> Visitor<'de> for Readable<'_> {
-    type Value = ();
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some((name, raw)) = map.next_entry::<String, &RawValue>()? {
-            if let Ok(value) = parse(raw.get().as_bytes()) {
-                self.0.insert(name, value);
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Returns a text in which each escape of half a character stands for the sign of an unknown one: programs cut texts anywhere.
 pub fn whole(text: &[u8]) -> Vec<u8> {
     let mut whole = Vec::with_capacity(text.len());
@@ -199,14 +173,6 @@ mod tests {
         }
         assert_eq!(whole(br"\ud83"), br"\ud83");
         assert_eq!(whole(br"\"), br"\");
-    }
-
-    #[test]
-    fn what_can_be_read_of_an_object() {
-        let deep = "[".repeat(200) + &"]".repeat(200);
-        let text = format!(r#"{{"a": 1, "b": {deep}, "c": 1e999, "d": [2], "e": "cut"#);
-        let fields = readable(text.as_bytes());
-        assert_eq!(Json::Object(fields), serde_json::json!({"a": 1, "d": [2]}));
     }
 
     #[test]

@@ -234,7 +234,7 @@ fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<St
         return Vec::new();
     }
     let session = event.session.as_deref().filter(|_| event.is_stop());
-    let given = performed.tree(event).filter(|_| change::is_outdated(place, event, performed));
+    let given = performed.tree.as_deref().filter(|_| change::is_outdated(place, performed));
     if let (Some(given), Some(session)) = (given, session) {
         let base = event.fields["base"].as_str().filter(|_| !place.is_own());
         let began = session_change::begin(place, session, Base::Known(base.unwrap_or(given)));

@@ -32,20 +32,13 @@ pub(super) fn read(event: &str, name: &str) -> Result<Json, String> {
     }
     let input = json::whole(&input);
     let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
-    let why = match json::parse(&input) {
-        Ok(fields @ Json::Object(_)) => return in_its_directory(fields),
-        Ok(_) => return Err(invalid("a hook event is an object")),
-        Err(_) if is_cut => format!("it is larger than {} MiB", EVENT_LIMIT >> 20),
-        Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
-        Err(why) => why.to_string(),
-    };
-    // Whose stop it is, and where, is enough to decide about it.
-    let fields = Json::Object(json::readable(&input));
-    if !matches!(session_of(&fields), Ok(Some(_))) || !fields["cwd"].is_string() {
-        return Err(format!("The event on stdin cannot be used: {why}"));
+    match json::parse(&input) {
+        Ok(fields @ Json::Object(_)) => in_its_directory(fields),
+        Ok(_) => Err(invalid("a hook event is an object")),
+        Err(_) if is_cut => Err(invalid(&format!("it is larger than {} MiB", EVENT_LIMIT >> 20))),
+        Err(Unread::Invalid(error)) => Err(invalid(&error.to_string())),
+        Err(why) => Err(invalid(&why.to_string())),
     }
-    tell(&format!("Part of the event on stdin is not used: {why}"));
-    in_its_directory(fields)
 }
 
 /// Changes to the directory of an event, and gives its session the name that it has on every host.

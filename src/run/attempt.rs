@@ -12,7 +12,7 @@ use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::host::hosts::{HOSTS, RESERVE};
 use crate::process::program;
-use crate::project::change::{self, Base, Change, head};
+use crate::project::change::{self, Base, head};
 use crate::project::seen::{self, Seen};
 use crate::project::state_file;
 use crate::receipt::statement::entries;
@@ -32,7 +32,6 @@ use crate::store::running::Begun;
 /// A review that is due, and what it holds.
 pub(super) struct Due<'r> {
     pub(super) snapshot: &'r Arc<Snapshot>,
-    pub(super) invocation: &'r Invocation,
     pub(super) revision: u64,
     /// How many seconds the host leaves for it.
     pub(super) hook: u64,
@@ -49,13 +48,8 @@ pub(super) struct Attempt {
     pub(super) changed: Option<ChangedFiles>,
     /// What the reviewer saw.
     pub(super) seen: Seen,
-    pub(super) again: Option<Again>,
-}
-
-/// A review that is due for what its gates have left: another change than before.
-pub(crate) struct Again {
-    pub(crate) event: Event,
-    pub(crate) change: Change,
+    /// The stop that it is about, and what that asks for: gates may have made the change another one.
+    pub(super) event: Event,
     pub(super) invocation: Invocation,
 }
 
@@ -69,57 +63,42 @@ impl Due<'_> {
     pub(super) fn attempt(
         &self,
         place: &Place,
-        event: &Event,
+        mut event: Event,
+        mut invocation: Invocation,
         mut announced: Running,
     ) -> Result<Option<Attempt>, Stuck> {
-        let invocation = self.invocation;
-        let seen = |of: &Invocation| {
-            seen::seen(&place.chart, (&place.root, place.trees()), &place.dir(), &of.subject)
-        };
-        // No reviewer was started.
-        let without = |announced, outcome| Attempt {
-            effort: effort(&announced, reviewer::free()),
-            announced,
-            outcome,
-            changed: None,
-            seen: seen(invocation),
-            again: None,
-        };
         // Don't pay for a review that cannot count.
-        if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), event, invocation) {
-            return Ok(Some(without(announced, Outcome::Failed(obstacle))));
+        if let Some(obstacle) = place.obstacle(&self.snapshot.as_world(), &event, &invocation) {
+            return Ok(Some(unstarted(place, announced, event, invocation, obstacle)));
         }
         let hook = self.hook;
-        let gates = gates::run(place, invocation, hook / 2, self.lock, self.begun, &announced)?;
+        let gates = gates::run(place, &invocation, hook / 2, self.lock, self.begun, &announced)?;
         if let Some((outcome, is_cancelled)) = gates {
-            let mut attempt = without(announced, outcome);
-            attempt.effort.is_cancelled = is_cancelled;
+            let mut attempt = unstarted(place, announced, event, invocation, String::new());
+            (attempt.outcome, attempt.effort.is_cancelled) = (outcome, is_cancelled);
             return Ok(Some(attempt));
         }
-        let mut again = None;
         if !invocation.gates.commands.is_empty() {
             place.trees().forget();
             // Gates take their time, and meanwhile the user may have decided otherwise.
             if place.journal().facts().revision != self.revision {
                 return Ok(None);
             }
-            match asked_again(place, event, self.snapshot, invocation) {
-                Ok(asked) => again = asked,
-                Err(why) => return Ok(Some(without(announced, Outcome::Failed(why)))),
+            match asked_again(place, &event, self.snapshot, &invocation) {
+                Ok(asked) => (event, invocation) = asked,
+                Err(why) => return Ok(Some(unstarted(place, announced, event, invocation, why))),
             }
             announced.timeout = time_left(hook, invocation.timeout, announced.elapsed());
         }
-        let given = (again.as_ref()).map(|again| (&again.event, &again.invocation));
-        let (event, invocation) = given.unwrap_or((event, invocation));
-        let view = Inspector::of_event(&place.chart, &self.snapshot.as_world(), event);
+        let view = Inspector::of_event(&place.chart, &self.snapshot.as_world(), &event);
         let is_of_code = view.running().is_some_and(Cycle::is_of_code);
-        let code = is_of_code.then(|| code(place, event)).flatten();
-        let seen = Seen { code, ..seen(invocation) };
+        let code = is_of_code.then(|| code(place, &event)).flatten();
+        let seen = Seen { code, ..seen(place, &invocation) };
         let files = FilesBefore::read(place);
         announced.started = clock::now();
         announced.is_started = true;
         let _ = self.begun.then(&announced);
-        let run = reviewer::run(place, invocation, announced.timeout, self.lock);
+        let run = reviewer::run(place, &invocation, announced.timeout, self.lock);
         let (outcome, spent) = run.inspect_err(|stuck| {
             let spent = effort(&announced, Effort::default());
             record_lost(place, announced.clone(), stuck.to_string(), &spent);
@@ -127,11 +106,35 @@ impl Due<'_> {
         Ok(Some(Attempt {
             changed: Some(files.changed(place)),
             seen,
-            outcome: or_another(place, event, invocation, outcome),
-            again,
+            outcome: or_another(place, &event, &invocation, outcome),
             effort: effort(&announced, spent),
             announced,
+            event,
+            invocation,
         }))
+    }
+}
+
+fn seen(place: &Place, of: &Invocation) -> Seen {
+    seen::seen(&place.chart, (&place.root, place.trees()), &place.dir(), &of.subject)
+}
+
+/// Returns the attempt of a review for which no reviewer was started.
+fn unstarted(
+    place: &Place,
+    announced: Running,
+    event: Event,
+    invocation: Invocation,
+    why: String,
+) -> Attempt {
+    Attempt {
+        effort: effort(&announced, reviewer::free()),
+        announced,
+        outcome: Outcome::Failed(why),
+        changed: None,
+        seen: seen(place, &invocation),
+        event,
+        invocation,
     }
 }
 
@@ -175,14 +178,14 @@ fn or_another(place: &Place, event: &Event, invocation: &Invocation, outcome: Ou
     })
 }
 
-/// Returns the review for what the gates have left, if that is another change: a gate may format the code. The error says what
-/// has changed if that review would not be the one that was asked for: one that does not count is not paid.
+/// Returns the stop and its review for what the gates have left: a gate may format the code. The error says what has changed if
+/// that review would not be the one that was asked for: one that does not count is not paid.
 fn asked_again(
     place: &Place,
     event: &Event,
     before: &Snapshot,
     invocation: &Invocation,
-) -> Result<Option<Again>, String> {
+) -> Result<(Event, Invocation), String> {
     let now = place.snapshot();
     if now.state.text() != before.state.text() {
         let file = place.instance.dir.join(state_file::FILE);
@@ -191,12 +194,9 @@ fn asked_again(
     if let Some(obstacle) = place.obstacle(&now.as_world(), event, invocation) {
         return Err(obstacle);
     }
-    let found = again(place, event)?;
-    let event = found.as_ref().map_or(event, |(event, _)| event);
-    match now.decide(event, None) {
-        Ok(Step::Invoke(asked)) if asked.is_same_request(invocation) => {
-            Ok(found.map(|(event, change)| Again { event, change, invocation: *asked }))
-        }
+    let event = again(place, event)?;
+    match now.decide(&event, None) {
+        Ok(Step::Invoke(asked)) if asked.is_same_request(invocation) => Ok((event, *asked)),
         _ => Err("what is reviewed was changed while the gates ran".to_owned()),
     }
 }

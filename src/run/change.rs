@@ -251,15 +251,14 @@ fn rules(place: &Place) -> String {
     hash::of(json!([snapshot.config().ok(), rulings]).to_string().as_bytes())
 }
 
-/// Looks again at what has changed, for an event that says it. Returns the event that says what is there now, and that change;
-/// `None` if it is still the same.
-pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Change)>, String> {
+/// Looks again at what has changed, for an event that says it. Returns the event that says what is there now.
+pub(super) fn again(place: &Place, event: &Event) -> Result<Event, String> {
     let said = |name: &str| event.fields.get(name).and_then(Json::as_str);
     let (Some(base), Some(tree)) = (said("base"), said("tree")) else {
-        return Ok(None);
+        return Ok(event.clone());
     };
     if place.trees().read().map_err(Unknown::in_words)?.id == tree {
-        return Ok(None);
+        return Ok(event.clone());
     }
     let change = change::read(place.trees(), Base::Known(base)).map_err(Unknown::in_words)?;
     if change.is_lost {
@@ -270,15 +269,15 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Option<(Event, Chang
     for name in ["change", "tree", "range", "lines", "readable", "unread"] {
         event.fields[name] = now[name].take();
     }
-    Ok(Some((event, change)))
+    Ok(event)
 }
 
 /// Returns whether files that count have changed since the tree that the review at `event` has read.
-pub(crate) fn is_outdated(place: &Place, event: &Event, performed: &Performed) -> bool {
+pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
     let ended = performed.decision.ended.as_ref();
     let has_run = ended
         .is_some_and(|ended| !ended.superseded && matches!(ended.outcome, Outcome::Ran { .. }));
-    let tree = performed.tree(event).filter(|_| has_run).map(str::to_owned);
+    let tree = performed.tree.clone().filter(|_| has_run);
     let is_same = |tree: &String| place.trees().read().is_ok_and(|now| now.id == *tree);
     let tree = tree.filter(|tree| !is_same(tree));
     let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());

@@ -138,15 +138,6 @@ fn carry_out(
             let says = format!("`{call}` takes effect when the review that is running has ended.");
             return Ok(Performed::said(says));
         }
-        Step::Done(decision)
-            if matches!(decision.answer, Answer::Refuse(_))
-                && let Some(pause) = withdrawn(place, event, snapshot) =>
-        {
-            let _lock = place.lock()?;
-            note(place, None).map_err(io("the pause cannot be withdrawn"))?;
-            let call = place.chart.call(&pause);
-            return Ok(Performed::said(format!("`{call}` no longer takes effect.")));
-        }
         Step::Done(decision) if decision.writes_nothing() => {
             if is_claiming(place, event, &decision) {
                 let _lock = place.lock()?;
@@ -172,10 +163,9 @@ fn carry_out(
             }
             NextStep::Write(run, git) => {
                 let ended = run.as_ref().and_then(|run| run.in_words(place));
-                let mut run = run.map(|run| *run);
-                let again = run.as_mut().and_then(|run| run.again.take());
-                let given = again.as_ref().map_or(event, |again| &again.event);
-                let written = write(place, given, run, &git);
+                let given = run.as_ref().map(|run| run.event.clone());
+                let given = given.as_ref().unwrap_or(event);
+                let written = write(place, given, run.map(|run| *run), &git);
                 let written = written.map_err(|stuck| {
                     if ended.is_some() {
                         // It counts as failed: the next one may be lost in the same way.
@@ -187,7 +177,7 @@ fn carry_out(
                     next = NextStep::Review;
                     continue;
                 };
-                performed.reread = again.map(|again| again.change);
+                performed.tree = given.fields["tree"].as_str().map(str::to_owned);
                 let Some(then) = follows(place, event, &performed, start) else {
                     return Ok(performed.after(earlier));
                 };
@@ -252,14 +242,6 @@ fn pause<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e
 /// Notes which command takes effect after the review that is running.
 fn note(place: &Place, command: Option<&str>) -> std::io::Result<()> {
     place.journal().note(Fact::Noted { command: command.map(str::to_owned) })
-}
-
-/// Returns the pause that waits for the end of a review, if this command would end it.
-fn withdrawn(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Option<String> {
-    let pause = place.journal().facts().noted?;
-    let paused = snapshot.decide(&Event::command(&pause), None).ok()?.patch()?;
-    let then = Arc::new(snapshot.again(&paused)).decide(event, None).ok()?.decision()?;
-    (!matches!(then.answer, Answer::Refuse(_))).then_some(pause)
 }
 
 /// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.

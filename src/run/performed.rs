@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision, Ended};
-use crate::engine::event::Event;
-use crate::project::change::Change;
 use crate::project::state_file::Reading;
 use crate::run::snapshot::Snapshot;
 use crate::store::facts::Said;
@@ -33,8 +31,8 @@ pub(crate) struct Performed {
     pub(crate) unrecorded: Option<String>,
     /// Why the user is called now.
     pub(crate) called: Option<String>,
-    /// The change that the reviewer was given, if gates have made it another one.
-    pub(crate) reread: Option<Change>,
+    /// The tree that the event is about.
+    pub(crate) tree: Option<String>,
     /// Why its state cannot be used.
     pub(crate) unusable: Option<String>,
     /// The instance has a state.
@@ -69,12 +67,6 @@ impl Performed {
             ..Decision::default()
         };
         decision.call()
-    }
-
-    /// Returns the tree that the review at `event` has read.
-    pub(crate) fn tree<'t>(&'t self, event: &'t Event) -> Option<&'t str> {
-        let reread = self.reread.as_ref().map(|change| &*change.after);
-        reread.or_else(|| event.fields.get("tree")?.as_str())
     }
 
     /// Returns it together with what an earlier review at the same stop has said.

@@ -81,11 +81,7 @@ impl Place {
 
     /// Returns what reads the tree of the work tree.
     pub(crate) fn trees(&self) -> &Trees {
-        self.trees.get_or_init(|| {
-            let is_change = self.chart.scope.is_of_changes();
-            let kept = is_change.then(|| self.dir());
-            Trees::of(&self.root, kept, &self.chart.scope)
-        })
+        self.trees.get_or_init(|| Trees::of(&self.root, &self.chart.scope))
     }
 
     /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.

@@ -13,7 +13,7 @@ use crate::engine::spent::PastReview;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
 use crate::project::git::{self, Git};
 use crate::project::{seen, state_file};
-use crate::run::attempt::{Again, Attempt, Due};
+use crate::run::attempt::{Attempt, Due};
 use crate::run::meanwhile::ChangedFiles;
 use crate::run::noticed::Noticed;
 use crate::run::performed::Performed;
@@ -44,8 +44,8 @@ pub(crate) struct Unwritten {
     pub(crate) before: Arc<Snapshot>,
     /// The files that have changed since; `None` if no reviewer was started.
     pub(crate) changed: Option<ChangedFiles>,
-    /// What the reviewer was given, if gates have made it another change.
-    pub(crate) again: Option<Again>,
+    /// The stop that it is about.
+    pub(crate) event: Event,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(crate) lock: ReviewLock,
 }
@@ -103,9 +103,9 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
         let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
         let ended = Ended { effort, ..Ended::new(invocation, outcome) };
-        let (changed, again) = (None, None);
+        let (changed, event) = (None, event.clone());
         let before = snapshot;
-        let unwritten = Unwritten { ended, revision, before, changed, again, lock: running };
+        let unwritten = Unwritten { ended, revision, before, changed, event, lock: running };
         return Ok(Reviewed::Ran(Box::new(unwritten)));
     }
     let state = snapshot.state.text().unwrap_or_default();
@@ -130,18 +130,11 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     // Without it, what is changed during the review is not named.
     let _ = Noticed::of(place, &snapshot.state, false).write(place);
     drop(lock);
-    let due = Due {
-        snapshot: &snapshot,
-        invocation: &invocation,
-        revision,
-        hook,
-        lock: &running,
-        begun: &begun,
-    };
-    let Some(attempt) = due.attempt(place, event, announced)? else {
+    let due = Due { snapshot: &snapshot, revision, hook, lock: &running, begun: &begun };
+    let Some(attempt) = due.attempt(place, event.clone(), invocation, announced)? else {
         return Ok(Reviewed::NotDue(Arc::default()));
     };
-    let Attempt { announced, outcome, effort, changed, seen, mut again } = attempt;
+    let Attempt { announced, outcome, effort, changed, seen, event, invocation } = attempt;
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
         let review = ended(place, announced, seen, &outcome, &effort);
@@ -150,17 +143,11 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
     // A process that is killed before this leaves it, so that the review is in the journal all the same.
     drop(begun);
     Ok(Reviewed::Ran(Box::new(Unwritten {
-        ended: Ended {
-            invocation: (again.as_mut())
-                .map_or(invocation, |again| std::mem::take(&mut again.invocation)),
-            outcome,
-            superseded: false,
-            effort,
-        },
+        ended: Ended { invocation, outcome, superseded: false, effort },
         revision,
         before: snapshot,
         changed,
-        again,
+        event,
         lock: running,
     })))
 }

@@ -44,13 +44,7 @@ pub(super) fn record_left(place: &Place, why: &str) {
     let Some(left) = place.journal().facts().running else {
         return;
     };
-    let is_in_journal = |running: &Running| {
-        let started = clock::rfc3339(running.started);
-        let started = started.trim_end_matches('Z');
-        let mut runs = place.journal().reviews().into_iter().map(|it| it.run);
-        runs.any(|run| (&run.cycle, run.n) == (&running.cycle, running.n) && *run.at >= *started)
-    };
-    if left.is_started && !is_in_journal(&left) {
+    if left.is_started {
         // How long it had been running is not known.
         record_lost(place, left, why.to_owned(), &Effort::default());
     }

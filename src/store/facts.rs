@@ -355,7 +355,7 @@ impl Facts {
                     self.revision += u64::from(is_command);
                 }
             }
-            Fact::Review => self.is_undecided = true,
+            Fact::Review => (self.is_undecided, self.running) = (true, None),
             Fact::Landed => self.before = None,
             Fact::Dropped => {
                 *left = self.before.take().map(|before| *before).unwrap_or_default();

@@ -120,8 +120,9 @@ impl Figures {
             0 => String::new(),
             failed => format!(", {failed} failed"),
         };
-        let of = if self.failed == 0 { "" } else { " of the others" };
-        let share = self.share().map(|share| format!(", {share}%{of} found something"));
+        let verdicts: usize = self.verdicts.values().sum();
+        let share =
+            (verdicts > 0).then(|| format!(", {} of {verdicts} found something", self.found));
         let findings: Vec<String> = self
             .findings
             .iter()

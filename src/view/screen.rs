@@ -23,8 +23,11 @@ const MOST_ROWS: usize = 4;
 fn rows(facts: &Facts) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
+    let is_of_change = facts.chart.scope.is_of_changes();
     match (facts.is_started, facts.phase()) {
         _ if !facts.is_usable => row("phase", "unknown: state.json cannot be used".to_owned()),
+        // Of a change, whose turn it is says that.
+        (true, Some(_)) if is_of_change => {}
         (true, Some(phase)) => {
             let due = match facts.due().filter(|due| *due != phase) {
                 Some(due) => format!("{phase}, then {due}"),
@@ -35,7 +38,7 @@ fn rows(facts: &Facts) -> Vec<(String, String)> {
         }
         _ => row("phase", "not started: there is no state.json yet".to_owned()),
     }
-    if facts.is_started && facts.is_usable {
+    if facts.is_started && facts.is_usable && !is_of_change {
         for (name, value) in plain_fields(facts) {
             row(&name.replace('_', " "), value);
         }

@@ -68,7 +68,7 @@ fn nothing_is_started_for_a_while_after_a_limit() {
     assert_eq!((&status["stop"]["does"], &status["waits_for"]), (&json!("allow"), &json!("user")));
     assert!(status["stop"]["text"].as_str().unwrap().contains(&postponed), "{status}");
     let log = project.run(&["log", "--plan", PLAN]).stdout;
-    assert!(log.contains("a review is due, but no reviewer can run yet."), "{log}");
+    assert!(log.contains("a review is due, but has to wait"), "{log}");
     let log = project.run(&["log", "--plan", PLAN, "--json"]).stdout;
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert!(

@@ -11,9 +11,11 @@ use crate::support::{PLAN, Project, Ran, Reviewer, allowed, blocked, feed, state
 
 /// New names for one cycle and for one field of the context, wherever they occur.
 fn renamed(text: &str) -> String {
-    text.replace("all-code-review", "\u{0}")
-        .replace("code-review", "audit")
-        .replace('\u{0}', "all-code-review")
+    text.replace("all-code", "\u{0}")
+        .replace("code-review", "work-review")
+        .replace("code review", "work review")
+        .replace("Code review", "Work review")
+        .replace('\u{0}', "all-code")
         .replace("consecutive_clean", "streak")
 }
 
@@ -96,7 +98,7 @@ fn a_chart_with_other_names_works_just_as_well() {
     // The renaming worked: the words are gone from everything that a user sees.
     let all = copy.join("\n").replace("all-code-review", "");
     assert!(!all.contains("code-review") && !all.contains("consecutive_clean"), "{all}");
-    assert!(all.contains("\"phase\": \"audit\"") && all.contains("\"streak\": 2"));
+    assert!(all.contains("\"phase\": \"work-review\"") && all.contains("\"streak\": 2"));
 }
 
 /// A chart without cycles, with other fields and another home: a gate that opens once a file is there.

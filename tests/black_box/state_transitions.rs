@@ -74,15 +74,15 @@ fn t16_atomic_write() {
     let held = project.bin.join("held");
     fs::hard_link(project.plan().join("state.json"), &held).unwrap();
     let review = review("code-review", 1);
-    let warning = ".taskie/plans/test-plan/state.json lacks `max_reviews`, `review_model`, `consecutive_clean`, `tdd`: \
+    let warning = ".taskie/plans/test-plan/state.json lacks `review_model`, `max_reviews`, `consecutive_clean`, `tdd`: \
                    the defaults are used.";
     let after = r#"{
   "phase": "code-review",
   "next_phase": "post-code-review",
   "current_task": "1",
   "mine": [1],
-  "max_reviews": 8,
   "review_model": "sonnet",
+  "max_reviews": 8,
   "consecutive_clean": 0,
   "tdd": false,
   "phase_iteration": 1

@@ -116,7 +116,7 @@ rows! {
     t15_state_json_is_no_json => state_file("not valid json",
         ": it is not valid JSON: expected ident at line 1 column 2. No review of this plan runs and nothing is written until it is fixed.");
     t16_state_json_without_required_fields => state_file(r#"{"phase": "new-plan"}"#,
-        " lacks `max_reviews`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`: the defaults are used.");
+        " lacks `review_model`, `max_reviews`, `consecutive_clean`, `next_phase`, `tdd`: the defaults are used.");
     t17_valid_state_json => state_file(&whole_state(), "");
 }
 

@@ -75,18 +75,11 @@ pub fn merge(layers: &[String]) -> (DeTable<'_>, Vec<Fault>) {
         }
         merger.copy_cycles(&chart, &mut own);
         merger.redefine(&mut chart, &mut own);
-        // The fields of a state have the order of the chart, whatever its parts know of them.
-        let order = table(&own, "context").filter(|_| !chart.contains_key("phases")).map(names);
         chart = merger.tables(chart, own, |key| match key {
             "on" | "checks" => 1,
             "properties" => 0,
             _ => NEVER,
         });
-        if let (Some(order), Some(fields)) = (order, table_mut(&mut chart, "context")) {
-            let mut all = std::mem::take(fields);
-            fields.extend(order.iter().filter_map(|name| all.remove_entry(name.as_str())));
-            fields.extend(all);
-        }
     }
     for (shared, all) in [("cycle", "cycles"), ("reviewer", "reviewers")] {
         let (Some(shared), Some(all)) = (chart.remove(shared), table_mut(&mut chart, all)) else {

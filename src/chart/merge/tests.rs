@@ -179,13 +179,3 @@ fn a_let_is_not_captured() {
     assert_eq!(at(&chart, "let.base_base_clean"), "\"x > 1\"");
     assert_eq!(at(&chart, "let.base_clean"), "\"5\"");
 }
-
-/// A part has no order of its own: the fields of a state are written in the order of the chart.
-#[test]
-fn a_chart_orders_its_parts() {
-    let part = "[context.model]\ntype = \"string\"\n[let]\na = \"1\"\n";
-    let own = "[context.phase]\ntype = \"phase\"\n[phases.start]\n";
-    let (chart, ..) = merged(&[part, own]);
-    let fields = chart["context"].as_object().unwrap().keys();
-    assert_eq!(fields.collect::<Vec<_>>(), ["phase", "model"]);
-}

@@ -1,4 +1,4 @@
-//! Runs git commands about a change: how long one may take, where it finds objects, and the error for one that fails.
+//! Runs git commands about a change: how long one may take, the error for one that fails.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,9 +9,6 @@ use std::time::Duration;
 use super::terms::Unknown;
 use crate::project::git::{self, output_within};
 use crate::text::shown;
-
-/// The variable that shows a git command the objects of a change.
-pub(crate) const OBJECTS: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 /// How long each git command may take. It reads all files that have changed.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -60,8 +57,8 @@ fn name(git: &Command) -> String {
     name.next().unwrap_or_default().into_owned()
 }
 
-/// Returns a command of git in the work tree at `root` that sees the objects of the change.
-pub(super) fn git(root: &Path, objects: &Path, args: &[&str]) -> Result<Command, Unknown> {
+/// Returns a command of git in the work tree at `root`.
+pub(super) fn git(root: &Path, args: &[&str]) -> Result<Command, Unknown> {
     let mut git = git::git(root).map_err(|why| Unknown::new(why, "install git"))?;
     // No hook of the repository has a part in this.
     git.args([
@@ -78,8 +75,7 @@ pub(super) fn git(root: &Path, objects: &Path, args: &[&str]) -> Result<Command,
         "-c",
         "core.splitIndex=false",
     ])
-    .args(args)
-    .env(OBJECTS, with(objects));
+    .args(args);
     Ok(git)
 }
 
@@ -87,24 +83,6 @@ pub(super) fn git(root: &Path, objects: &Path, args: &[&str]) -> Result<Command,
 pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
     let folder = folder.display();
     Unknown::new(format!("{folder} cannot be written: {error}"), "check its permissions")
-}
-
-/// Returns the value of [`OBJECTS`] that adds a folder to what the user has there.
-pub(crate) fn with(folder: &Path) -> String {
-    let item = alternate(folder);
-    match std::env::var(OBJECTS) {
-        Ok(others) if !others.is_empty() => format!("{item}:{others}"),
-        _ => item,
-    }
-}
-
-/// Returns a folder as git reads it where it has more objects.
-pub(super) fn alternate(folder: &Path) -> String {
-    let text = folder.display().to_string();
-    match text.contains([':', '"']) && cfg!(unix) {
-        true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
-        false => text,
-    }
 }
 
 /// Returns the error for a folder that is in no repository.

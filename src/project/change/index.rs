@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::command::{self, OBJECTS, bytes, failed, failure, output, run, unwritable, with};
+use super::command::{self, bytes, failed, failure, output, run, unwritable};
 use super::terms::Unknown;
 use crate::os::file::path;
 use crate::store::git_dir;
@@ -36,21 +36,16 @@ pub(super) struct Index {
     /// The top of the work tree.
     root: PathBuf,
     folder: TempDir,
-    /// Where the objects are stored.
-    objects: PathBuf,
-    /// Where the repository has its objects.
-    stored: PathBuf,
     /// The tree whose attributes count; those of the work tree if it is not set.
     attributes: OnceCell<String>,
 }
 
 impl Index {
     /// Returns a new one without any file.
-    pub(super) fn new(root: &Path, objects: &Path, stored: PathBuf) -> Result<Self, Unknown> {
+    pub(super) fn new(root: &Path) -> Result<Self, Unknown> {
         let folder = tempfile::tempdir();
         let folder = folder.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
-        let (root, objects) = (root.to_owned(), objects.to_owned());
-        Ok(Self { root, folder, objects, stored, attributes: OnceCell::new() })
+        Ok(Self { root: root.to_owned(), folder, attributes: OnceCell::new() })
     }
 
     /// Begins with what git's own index has: its stat data saves reading what has not changed.
@@ -65,10 +60,8 @@ impl Index {
 
     /// Returns a command that works on it.
     fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
-        let mut git = command::git(&self.root, &self.objects, args)?;
+        let mut git = command::git(&self.root, args)?;
         git.env("GIT_INDEX_FILE", self.path())
-            .env("GIT_OBJECT_DIRECTORY", &self.objects)
-            .env(OBJECTS, with(&self.stored))
             .envs(self.attributes.get().map(|tree| ("GIT_ATTR_SOURCE", tree)));
         Ok(git)
     }

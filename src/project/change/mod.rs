@@ -1,7 +1,7 @@
 //! What has changed in a work tree, as two git trees: what was there before, and what is there now, committed or not.
 //!
-//! Neither the index nor a file of the work tree changes: the tree is written with an index of its own. Of a change under
-//! review, its objects are in the repository like all others, until `git gc` removes what nothing refers to.
+//! Neither the index nor a file of the work tree changes: the tree is written with an index of its own. Its objects are in the
+//! repository like all others, until `git gc` removes what nothing refers to.
 
 mod base;
 mod command;
@@ -25,7 +25,7 @@ pub(crate) use self::trees::{RECEIPTS, Tree, Trees};
 /// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
 /// git, and where git says nothing.
 pub(crate) fn head(root: &Path) -> Option<String> {
-    let repository = is_in_git(root).then(|| Repository::of(root, root));
+    let repository = is_in_git(root).then(|| Repository::of(root));
     repository?.head().ok()
 }
 
@@ -33,19 +33,19 @@ pub(crate) fn head(root: &Path) -> Option<String> {
 pub(crate) fn text_in(root: &Path, commit: &str, file: &Path) -> Result<Option<String>, Unknown> {
     let file = file.display().to_string().replace('\\', "/");
     let name = format!("{commit}:{file}");
-    Repository::of(root, root).ask(&["cat-file", "blob", &name])
+    Repository::of(root).ask(&["cat-file", "blob", &name])
 }
 
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
 pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     let WorkTree { top, .. } = git_dir::around(dir)?;
-    let named = Repository::of(&top, &top).branch();
+    let named = Repository::of(&top).branch();
     Some(named.map(|name| (top, name)))
 }
 
 /// Returns whether these files are the same in two trees.
 pub(crate) fn is_same(root: &Path, trees: [&str; 2], files: &[String]) -> bool {
-    let differing = Repository::of(root, root).files(trees);
+    let differing = Repository::of(root).files(trees);
     differing.is_ok_and(|differing| !differing.iter().any(|file| files.contains(&file.path)))
 }
 

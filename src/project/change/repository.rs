@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use super::command::{self, failed, no_repository, run};
+use super::command::{self, failed, run};
 use super::index::Index;
 use super::terms::{Changed, Content, Unknown};
 use crate::os::regular::open_to_read;
-use crate::store::git_dir;
 use crate::text::shown;
 
 /// How much of a file git looks at to find out whether it is text.
@@ -28,14 +27,12 @@ const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum
 /// Git in one work tree.
 pub(super) struct Repository<'r> {
     pub(super) root: &'r Path,
-    /// Where the objects of the change are.
-    objects: &'r Path,
 }
 
 impl<'r> Repository<'r> {
-    /// Returns that of the work tree at `root`; `objects` is where the objects of the change are.
-    pub(super) const fn of(root: &'r Path, objects: &'r Path) -> Self {
-        Self { root, objects }
+    /// Returns that of the work tree at `root`.
+    pub(super) const fn of(root: &'r Path) -> Self {
+        Self { root }
     }
 
     /// Returns the commit of HEAD; the empty tree where there is none.
@@ -73,9 +70,9 @@ impl<'r> Repository<'r> {
         Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
     }
 
-    /// Returns a command that sees the objects of the change.
+    /// Returns a command.
     pub(super) fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
-        command::git(self.root, self.objects, args)
+        command::git(self.root, args)
     }
 
     /// Returns what a command prints; `None` if it fails.
@@ -89,20 +86,9 @@ impl<'r> Repository<'r> {
         self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
     }
 
-    /// Returns a new index without any file.
-    pub(super) fn index(&self) -> Result<Index, Unknown> {
-        Index::new(self.root, self.objects, self.stored()?)
-    }
-
-    /// Returns where the repository has its objects.
-    fn stored(&self) -> Result<PathBuf, Unknown> {
-        let (_, common) = git_dir::of(self.root).ok_or_else(no_repository)?;
-        Ok(common.join("objects"))
-    }
-
     /// Returns a tree without the files of these names.
     pub(super) fn without(&self, tree: &str, names: &[&str]) -> Result<String, Unknown> {
-        let index = self.index()?;
+        let index = Index::new(self.root)?;
         index.run(&["read-tree", tree])?;
         index.update("--force-remove", names.join("\0").as_bytes())?;
         // What a partial clone lacks, it need not have for this.

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use super::command::{bytes, failed, no_repository, unwritable};
+use super::command::{bytes, failed, no_repository};
 use super::index::Index;
 use super::repository::{GITLINK, Repository};
 use super::terms::{Change, Changed, Content, REPOSITORY, SUBMODULE, Unknown};
@@ -39,9 +38,6 @@ struct Limits {
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
-    /// As long as this folder is there, the repository keeps the objects of its trees: a reviewer sees them.
-    kept: Option<PathBuf>,
-    temporary: OnceLock<TempDir>,
     limits: Limits,
     last: Mutex<Option<Arc<Tree>>>,
     /// The last change that was found in it.
@@ -59,37 +55,15 @@ pub(crate) struct Tree {
 }
 
 impl Trees {
-    /// Returns the reader for the work tree around `root`. Its objects are stored for now, or in the repository if the folder
-    /// `kept` is there.
-    pub(crate) fn of(root: &Path, kept: Option<PathBuf>, scope: &Scope) -> Self {
+    /// Returns the reader for the work tree around `root`.
+    pub(crate) fn of(root: &Path, scope: &Scope) -> Self {
         let (home, folder) = match scope.is_of_changes() {
             true => (CHARTS[0].home(), CHARTS[0].folder()),
             false => (scope.home.as_str(), scope.folder()),
         };
         let [home, folder] = [home, folder].map(str::to_owned);
         let limits = Limits { home, folder, has_ignore: !scope.is_of_changes() };
-        Self {
-            root: root.to_owned(),
-            kept,
-            temporary: OnceLock::new(),
-            limits,
-            last: Mutex::default(),
-            compared: Mutex::default(),
-        }
-    }
-
-    /// Returns the folder with the objects of its trees.
-    fn objects(&self) -> Result<PathBuf, Unknown> {
-        if self.kept.as_ref().is_some_and(|kept| kept.is_dir()) {
-            let (_, common) = git_dir::of(&self.root).ok_or_else(no_repository)?;
-            return Ok(common.join("objects"));
-        }
-        let folder = self.temporary.get().map_or_else(
-            || tempfile::tempdir().map(|folder| self.temporary.get_or_init(|| folder)),
-            Ok,
-        );
-        let folder = folder.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
-        Ok(folder.path().to_owned())
+        Self { root: root.to_owned(), limits, last: Mutex::default(), compared: Mutex::default() }
     }
 
     /// Calls `ask` with the repository.
@@ -98,7 +72,7 @@ impl Trees {
         ask: impl FnOnce(&Repository<'_>) -> Result<T, Unknown>,
     ) -> Result<T, Unknown> {
         let WorkTree { top, .. } = git_dir::around(&self.root).ok_or_else(no_repository)?;
-        ask(&Repository::of(&top, &self.objects()?))
+        ask(&Repository::of(&top))
     }
 
     /// Returns the tree of what is there, or was there when it was read for the first time.
@@ -147,7 +121,7 @@ impl Trees {
     }
 
     fn write(&self, repository: &Repository<'_>) -> Result<Tree, Unknown> {
-        let index = repository.index()?;
+        let index = Index::new(repository.root)?;
         if let Some((own, _)) = git_dir::of(repository.root) {
             index.copy(&own.join("index"))?;
         }
