@@ -27,9 +27,8 @@ use indexmap::IndexSet;
 use crate::expr::source::{Expr, Text};
 use crate::expr::syntax::names_in;
 use crate::expr::templates::Templates;
-use crate::files::pattern::{Captures, LinePattern, Pattern};
 use crate::hash::IndexMap;
-pub use model::{Cycle, IN_GIT, Invoke, Scope};
+pub use model::{Cycle, FileSet, IN_GIT, Invoke, Scope, Table};
 use model::{Phase, PhaseType, Rule, Source};
 use part::Part;
 
@@ -42,10 +41,6 @@ pub struct Chart {
     /// Whether it is the chart of commands that name none.
     pub is_default: bool,
     pub scope: Scope,
-    pub files: Part<IndexMap<String, FileSet>>,
-    pub tables: Part<IndexMap<String, Table>>,
-    /// The tables that could not be resolved. Only a chart that is being checked may have any.
-    pub broken_tables: Vec<String>,
     pub phases: Part<IndexMap<String, PhaseEntry>>,
     pub commands: Part<IndexMap<String, Command>>,
     pub templates: Templates,
@@ -183,73 +178,6 @@ impl Chart {
             Ok(Some(text)) => Ok(text.into_owned()),
             Ok(None) => Err(format!("unknown template `{name}`")),
             Err(error) => Err(error.to_string()),
-        }
-    }
-}
-
-/// A named set of files: patterns that include and patterns that exclude.
-#[derive(Debug)]
-pub struct FileSet {
-    pub with: Vec<Pattern>,
-    pub without: Vec<Pattern>,
-    /// The pattern for `lines` of a file.
-    pub line: Option<LinePattern>,
-}
-
-impl FileSet {
-    /// Returns the captures of the first pattern that includes `name`; `None` if none does or one excludes it.
-    pub fn matches(&self, name: &str) -> Option<Captures<'_>> {
-        let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
-        let taken = self.without.iter().any(|pattern| pattern.matches(name).is_some());
-        (!taken).then_some(captures)
-    }
-
-    /// Returns whether the set includes files in subfolders.
-    pub fn is_nested(&self) -> bool {
-        self.with.iter().any(Pattern::is_nested)
-    }
-}
-
-/// Rows of a Markdown file.
-#[derive(Debug)]
-pub struct Table {
-    pub file: Pattern,
-    pub rows: RowShape,
-    pub path: Option<Pattern>,
-    /// The statuses of a finished row; `None`: the usual ones.
-    pub finished: Option<Vec<String>>,
-}
-
-impl Table {
-    /// Returns whether its rows can be finished.
-    pub fn has_status(&self) -> bool {
-        self.rows.fields().contains(&"status")
-    }
-}
-
-/// What counts as a row.
-#[derive(Debug)]
-pub enum RowShape {
-    /// A row of a pipe table: (field, heading).
-    Columns(IndexMap<String, Vec<String>>),
-    /// A line that matches.
-    Line(LinePattern),
-}
-
-impl RowShape {
-    /// Returns whether a line of a file looks like a row.
-    pub fn may_be(&self, line: &str) -> bool {
-        match self {
-            Self::Columns(_) => line.trim_start().starts_with('|'),
-            Self::Line(pattern) => pattern.matches(line).is_some(),
-        }
-    }
-
-    /// Returns the fields of a row that the chart names: the columns, or the holes.
-    pub fn fields(&self) -> Vec<&str> {
-        match self {
-            Self::Columns(columns) => columns.keys().map(String::as_str).collect(),
-            Self::Line(pattern) => pattern.holes().map(|(hole, _)| hole).collect(),
         }
     }
 }

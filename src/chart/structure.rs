@@ -10,13 +10,13 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
 use toml::de::{DeTable, DeValue};
 
-use super::model::{PATTERN, Source};
+use super::model::{LINE, PATTERN, Source};
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
 use crate::diagnostic::toml::{Document, Segment, below};
-use crate::files::pattern::Pattern;
+use crate::files::pattern::{LinePattern, Pattern};
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
@@ -24,6 +24,7 @@ static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
     jsonschema::draft7::options()
         .should_validate_formats(true)
         .with_format(PATTERN, |text: &str| Pattern::parse(text).is_ok())
+        .with_format(LINE, |text: &str| LinePattern::parse(text).is_ok())
         .build(&schema)
         .map_err(|error| error.to_string())
         .map(|validator| (validator, schema))
@@ -79,9 +80,12 @@ pub(crate) fn read(document: &Document<'_>) -> Result<Source, Vec<Flaw>> {
                 };
                 (Code::MissingKey, format!("{place} has no `{name}`"))
             }
-            ValidationErrorKind::Format { .. } => {
+            ValidationErrorKind::Format { format } => {
                 let instance = error.instance();
-                let why = instance.as_str().and_then(|text| Pattern::parse(text).err());
+                let why = instance.as_str().and_then(|text| match format == LINE {
+                    true => LinePattern::parse(text).err(),
+                    false => Pattern::parse(text).err(),
+                });
                 (Code::BadPattern, why.unwrap_or_default())
             }
             kind => {

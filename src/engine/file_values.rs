@@ -7,7 +7,7 @@ use std::path::Path;
 
 use minijinja::value::Value;
 
-use crate::chart::{FileSet, RowShape, Table};
+use crate::chart::{FileSet, Table};
 use crate::files::Warnings;
 use crate::files::pattern::{Capture, Captures, is_id};
 use crate::files::table::{self, Content, Row};
@@ -43,7 +43,7 @@ pub fn file<E>(
         };
         (hole, value)
     });
-    let lines = match &set.line {
+    let lines = match set.line() {
         Some(line) => {
             let content = table::read_lines(&String::from_utf8_lossy(&text()?), line);
             let records: Vec<Value> = content.rows.iter().map(record).collect();
@@ -99,12 +99,9 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
     let Some(text) = text.map(String::from_utf8_lossy) else {
         return Content::default();
     };
-    let mut content = match &table.rows {
-        RowShape::Columns(columns) => table::read_columns(
-            &text,
-            columns.iter().map(|(field, heading)| (field.as_str(), heading.as_slice())),
-        ),
-        RowShape::Line(pattern) => table::read_lines(&text, pattern),
+    let mut content = match &table.line {
+        None => table::read_columns(&text, table.columns()),
+        Some(pattern) => table::read_lines(&text, pattern),
     };
     if table.finished.is_none() {
         content.warnings.extend(unknown(&content.rows));

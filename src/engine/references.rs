@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
+use crate::chart::fragments::Role;
 use crate::diagnostic::toml::Segment;
 use crate::expr::MAX_DEPTH;
 use crate::expr::syntax::names_in;
@@ -20,7 +21,10 @@ impl<'c> References<'c> {
     /// Returns the references in all expressions and texts that have a name.
     pub(super) fn of(chart: &'c Chart) -> Self {
         let mut graph = Self { chart, edges: IndexMap::default() };
-        for fragment in chart.fragments() {
+        let mut fragments = chart.fragments();
+        // A circle is reported at one of its lets.
+        fragments.sort_by_key(|fragment| fragment.role != Role::Let);
+        for fragment in fragments {
             let Some(name) = named(&fragment.path) else { continue };
             let names = names_in(fragment.text);
             let nodes: Vec<String> = names.iter().filter_map(|name| graph.node(name)).collect();

@@ -72,7 +72,7 @@ fn content(chart: &Chart, name: &str, text: &[u8]) -> u64 {
     let tables = tables.filter(|table| table.has_status() && table.file.matches(name).is_some());
     let tables: Vec<_> = tables.collect();
     let text = String::from_utf8_lossy(text);
-    let is_row = |line: &&str| tables.iter().any(|table| table.rows.may_be(line));
+    let is_row = |line: &&str| tables.iter().any(|table| table.may_be_row(line));
     let lines: Vec<&str> = text.lines().filter(|line| !is_row(line)).collect();
     hash::number(lines.join("\n"))
 }

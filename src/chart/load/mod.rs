@@ -117,16 +117,13 @@ impl Resolver<'_> {
         self.fields(&source, &phases);
         self.targets(&source, &phases);
         self.processes(&source);
-        let files = self.files(&source);
-        let (tables, broken_tables) = self.tables(&source);
+        self.files(&source);
+        self.tables(&source);
         self.scope(&source.scope);
         Some(Chart {
             origin: origin.to_owned(),
             is_default: CHARTS.first().is_some_and(|first| first.id == origin),
             scope: source.scope.clone().of_home(),
-            files: files.into(),
-            tables: tables.into(),
-            broken_tables,
             phases: phases.into(),
             commands: commands(&source).into(),
             source,

@@ -5,6 +5,7 @@
 
 mod clear;
 mod field;
+mod files;
 mod phase;
 mod review;
 mod rule;
@@ -15,11 +16,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 pub use self::field::{Arg, Direction, Field, Looser, WordTable, Words, setting_in};
+pub use self::files::{FileSet, Table};
 pub use self::phase::{Phase, PhaseType};
 pub use self::review::{Advance, Cycle, Invoke, Limited, know_vendors};
 pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
-pub(crate) use self::value::PATTERN;
-pub use self::value::{Assign, FilePattern, LineText};
+pub use self::value::{Assign, FilePattern};
+pub(crate) use self::value::{LINE, PATTERN};
 pub use super::kind::FieldType;
 use super::part::Part;
 use crate::expr::source::Expr;
@@ -66,7 +68,7 @@ pub struct Source {
     pub args: Part<IndexMap<String, Arg>>,
     /// Named sets of files in the instance's directory: `files.NAME`.
     #[serde(default)]
-    pub files: Part<IndexMap<String, Files>>,
+    pub files: Part<IndexMap<String, FileSet>>,
     /// Rows of files in the instance's directory: `tables.NAME`.
     #[serde(default)]
     pub tables: Part<IndexMap<String, Table>>,
@@ -177,63 +179,4 @@ impl Scope {
             "fix the file, or restore it from git"
         }
     }
-}
-
-/// A set of files: their patterns, or a table that also says which of their lines to read.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "a set of files is a list of patterns, or a table with `names` and `line`"
-)]
-pub enum Files {
-    Names(Vec<FilePattern>),
-    Read(ReadFiles),
-}
-
-/// A set of files whose lines are read.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadFiles {
-    /// Patterns of file names, in the instance's directory. One that starts with `!` excludes.
-    pub names: Vec<FilePattern>,
-    /// The lines that match are the `lines` of each file.
-    pub line: LineText,
-}
-
-/// The heading of a column, or several that mean the same.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a column is a heading, or a list of headings")]
-pub enum Headings {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl Headings {
-    /// Returns all of them.
-    pub fn list(&self) -> Vec<String> {
-        match self {
-            Self::One(heading) => vec![heading.clone()],
-            Self::Several(headings) => headings.clone(),
-        }
-    }
-}
-
-/// Rows of a file: of a Markdown table by the headings of its columns, or the lines that match a pattern.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// The file, in the instance's directory.
-    pub file: FilePattern,
-    /// Required unless there is `line`. For a Markdown table: the heading of each field's column, or a list of headings,
-    /// of which the first one that exists counts. `id` names the row: letters, digits, `_`, `-` and single dots. A row with
-    /// another id, or with that of another row, counts as open.
-    pub columns: Option<IndexMap<String, Headings>>,
-    /// Required unless there are `columns`. For other files: each line that matches is a row.
-    pub line: Option<LineText>,
-    /// The file that belongs to a row.
-    pub path: Option<FilePattern>,
-    /// The values of `status` that mean that the row is finished. Case, emphasis, signs and what stands in parentheses after
-    /// them do not count; `[x]` is any check mark. Without it, they are `done`, `complete`, `completed`, `cancelled`,
-    /// `postponed`, `skipped` and `[x]`, and one that is neither of these nor a usual word for open work is named to the user.
-    pub finished: Option<Vec<String>>,
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::expr::source::Literal;
-use crate::files::pattern::Pattern;
+use crate::files::pattern::{LinePattern, Pattern};
 use crate::hash::IndexMap;
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
@@ -33,11 +33,49 @@ impl<'de> Deserialize<'de> for FilePattern {
     }
 }
 
+/// A file name with holes, or with `!` before it, which takes names away.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(transparent, title = "pattern", extend("format" = PATTERN))]
+pub struct SetPattern {
+    text: String,
+    #[schemars(skip)]
+    pub excludes: bool,
+    #[schemars(skip)]
+    pub pattern: Pattern,
+}
+
+impl<'de> Deserialize<'de> for SetPattern {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let pattern = Pattern::parse(text.strip_prefix('!').unwrap_or(&text));
+        let pattern = pattern.map_err(D::Error::custom)?;
+        Ok(Self { excludes: text.starts_with('!'), pattern, text })
+    }
+}
+
 /// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(title = "line pattern")]
-pub struct LineText(pub String);
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(transparent, title = "line pattern", extend("format" = LINE))]
+pub struct LineText(String, #[schemars(skip)] LinePattern);
+
+/// The format of lines with holes in the schema of charts.
+pub(crate) const LINE: &str = "line-pattern";
+
+impl Deref for LineText {
+    type Target = LinePattern;
+
+    fn deref(&self) -> &LinePattern {
+        &self.1
+    }
+}
+
+impl<'de> Deserialize<'de> for LineText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let pattern = LinePattern::parse(&text).map_err(D::Error::custom)?;
+        Ok(Self(text, pattern))
+    }
+}
 
 /// Assignments: context field → value.
 pub type Assign = IndexMap<String, Literal>;

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
 use serde_json::{Map, Value as Json, json};
 
-use crate::chart::model::{PATTERN, Source};
+use crate::chart::model::{LINE, PATTERN, Source};
 
 /// Returns the schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors
 /// offer completions twice, or not at all, if a schema mentions something that cannot be written.
@@ -88,7 +88,7 @@ fn plain(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
-    if object.get("format").is_some_and(|format| format != PATTERN) {
+    if object.get("format").is_some_and(|format| format != PATTERN && format != LINE) {
         object.remove("format");
     }
     if let Some(Json::Array(types)) = object.get_mut("type") {

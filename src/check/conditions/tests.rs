@@ -16,7 +16,7 @@ use super::read::Program;
 use super::term::{SOME, Term};
 use crate::chart::choice::CHARTS;
 use crate::chart::model::FieldType;
-use crate::chart::{Chart, RowShape, load};
+use crate::chart::{Chart, load};
 use crate::cli::typist::typist;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
@@ -70,8 +70,10 @@ fn disk(random: &mut Random, chart: &Chart, context: &Context) -> Disk {
     }
     for table in chart.tables.values() {
         let Ok(file) = table.file.render(part) else { continue };
-        let RowShape::Columns(columns) = &table.rows else { continue };
-        let heads: Vec<&str> = columns.values().map(|names| names[0].as_str()).collect();
+        let heads: Vec<&str> = table.columns().map(|(_, names)| names[0].as_str()).collect();
+        if heads.is_empty() {
+            continue;
+        }
         let mut text = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
         for _ in 0..random.below(3) {
             let cells: Vec<String> = heads.iter().map(|_| word(random)).collect();

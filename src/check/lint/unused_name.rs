@@ -59,7 +59,7 @@ fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
     let chart = subject.chart;
     let mut fields: Vec<&str> = vec![&chart.state];
     fields.extend(chart.next.as_deref());
-    let mut patterns: Vec<&Pattern> = chart.tables.values().map(|table| &table.file).collect();
+    let mut patterns: Vec<&Pattern> = chart.tables.values().map(|table| &*table.file).collect();
     for cycle in chart.cycles.values() {
         fields.extend([cycle.count.as_str(), cycle.limit.as_str()]);
         patterns.extend([&*cycle.base, &cycle.review, &cycle.answer]);

@@ -279,14 +279,16 @@ fn texts(names: &ChartNames<'_>) -> Type {
 }
 
 fn tables(names: &ChartNames<'_>) -> Type {
-    let broken = names.chart.broken_tables.iter();
-    let broken = broken.map(|name| (name.clone(), Type::Any));
-    Type::record(broken.chain(names.chart.tables.iter().map(|(name, table)| {
+    Type::record(names.chart.tables.iter().map(|(name, table)| {
+        // What its rows have is unknown where that is not said, or said twice.
+        if table.columns.is_some() == table.line.is_some() {
+            return (name.clone(), Type::Any);
+        }
         let path = match table.path {
             Some(_) => Type::Text,
             None => Type::Text.or_none(),
         };
-        let own = table.rows.fields().into_iter();
+        let own = table.fields().into_iter();
         let own = own.map(|field| (field, Type::Text));
         let fields = own.chain([("done", Type::Boolean), ("path", path)]);
         let rows = Type::list(Type::record(fields));
@@ -299,7 +301,7 @@ fn tables(names: &ChartNames<'_>) -> Type {
             ("open", rows),
         ]);
         (name.clone(), table)
-    })))
+    }))
 }
 
 /// Returns the type of `files`; those of other instances have no sets with subfolders.
@@ -310,14 +312,14 @@ fn files(names: &ChartNames<'_>, of_siblings: bool) -> Type {
         let fixed = ["name", "path"].map(|field| (field, Type::Text));
         // Only the holes that every pattern has exist for every file.
         let has = |pattern: &Pattern, hole: &str| pattern.holes().any(|(own, _)| own == hole);
-        let holes = set.with.first().into_iter().flat_map(Pattern::holes);
-        let holes = holes.filter(|(hole, _)| set.with.iter().all(|other| has(other, hole)));
+        let holes = set.included().next().into_iter().flat_map(Pattern::holes);
+        let holes = holes.filter(|(hole, _)| set.included().all(|other| has(other, hole)));
         let holes = holes.map(|(hole, kind)| match kind {
             HoleKind::Text | HoleKind::Slug => (hole, Type::Text),
             HoleKind::Integer => (hole, Type::Integer),
             HoleKind::OneOf(known) => (hole, words(known)),
         });
-        let lines = set.line.iter().map(|line| {
+        let lines = set.line().into_iter().map(|line| {
             let holes = line.holes().map(|(hole, _)| (hole, Type::Text));
             ("lines", Type::list(Type::record(holes)))
         });
