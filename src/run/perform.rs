@@ -121,13 +121,10 @@ fn carry_out(
     git: Arc<Git>,
     start: Instant,
 ) -> Result<Performed, Stuck> {
-    if let Some(performed) = waited_for(place, event) {
-        return Ok(performed);
-    }
-    if let Some(performed) = owed(place, event, snapshot) {
-        return Ok(performed);
-    }
-    if let Some(performed) = kept_for_review(place, event) {
+    let answered = waited_for(place, event)
+        .or_else(|| owed(place, event, snapshot))
+        .or_else(|| kept_for_review(place, event));
+    if let Some(performed) = answered {
         return Ok(performed);
     }
     let mut next = match snapshot.decide(event, None)? {
