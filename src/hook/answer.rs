@@ -12,7 +12,7 @@ use crate::engine::event::Event;
 use crate::host::events::{PROMPT, is_stop};
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
-use crate::run::perform::peek;
+use crate::run::foresee::peek;
 use crate::run::place::Place;
 
 /// Returns the answer to an event: that of the chart, or of the project's own. If it has nothing against a stop and none of its

@@ -20,7 +20,8 @@ use crate::project::change::{Base, Unknown};
 use crate::project::state_file::Reading;
 use crate::run::call::UserCall;
 use crate::run::change;
-use crate::run::perform::{foreseen_news, peek, perform};
+use crate::run::foresee::peek;
+use crate::run::perform::{foreseen_news, perform};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -94,9 +95,6 @@ pub(super) fn answer(
                 due.once(move || write(turn));
             }
         }
-    }
-    if let (true, Some(text)) = (place.is_own(), reply.reason()) {
-        change::note_sent(&place.dir(), &text);
     }
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);

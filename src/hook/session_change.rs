@@ -16,7 +16,6 @@ use crate::project::{find, settings, state_file};
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change};
-use crate::store::journal::{DecisionLine, Line};
 use crate::store::{driver, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless the last one still waits for a review. Returns what
@@ -269,8 +268,8 @@ pub(super) fn abandon(place: &Place) {
     change::release(place);
 }
 
-/// Removes what is kept of the change of a session that has ended, unless it still waits for a review: the session may be
-/// resumed. Of a change that does, and of one that the session has asked for, it is known that its agent does nothing anymore.
+/// Ends the driving of the changes of a session that has ended, and removes its own one, unless that still waits for a review:
+/// the session may be resumed.
 pub(super) fn release(event: &Event) {
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return;
@@ -281,32 +280,21 @@ pub(super) fn release(event: &Event) {
         let claimed = claimed.ok().flatten().map(|claimed| claimed.instance);
         let claimed = claimed.filter(|claimed| *claimed != own);
         let folder = root.join(&home).join(embedded.folder());
-        let names = [Some(own.clone()), claimed].into_iter().flatten();
-        let names: Vec<String> = names.filter(|name| folder.join(name).is_dir()).collect();
-        if names.is_empty() {
-            continue;
-        }
-        let Ok(chart) = at_home(embedded, home) else {
-            return;
-        };
-        for name in names {
+        let names = [Some(own), claimed].into_iter().flatten();
+        for name in names.filter(|name| folder.join(name).is_dir()) {
+            let Ok(chart) = at_home(embedded, home.clone()) else {
+                return;
+            };
             let found = find::of_name(&root, &chart.scope, &name);
             let found = distrusting(&root, &chart.scope.home, found);
             let Some(instance) = found.instance else {
                 continue;
             };
-            let place = Place::new(Arc::clone(&chart), root.clone(), instance);
-            let drives = driver::drives(place.journal(), session);
-            let waits = place.is_in_cycle() && drives;
-            if name == own && !waits {
-                abandon(&place);
-            } else if waits {
-                let ended =
-                    DecisionLine { answer: "pass".to_owned(), ..DecisionLine::new(&name, event) };
-                // Without it, `status` only says less.
-                let _ = place.journal().add(&Line::Decision(ended));
+            let place = Place::new(chart, root.clone(), instance);
+            match place.is_own() && !place.is_in_cycle() {
+                true => abandon(&place),
+                false => driver::release(place.journal(), session),
             }
         }
-        return;
     }
 }

@@ -6,7 +6,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::chart::Scope;
@@ -14,12 +13,6 @@ use crate::files::Warnings;
 use crate::files::pattern::name_flaw;
 use crate::project::state_file::FILE;
 use crate::text::shown;
-
-/// The most threads that look at directories.
-const THREADS: usize = 4;
-
-/// A thread is worth its start if it looks at this many directories.
-const SHARE: usize = 32;
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,12 +98,8 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     }
     // If there is only one, it does not matter when it was last modified.
     let is_alone = dirs.len() == 1;
-    let touched = |names: &[OsString]| -> Vec<io::Result<Option<SystemTime>>> {
-        let names = names.iter();
-        names.map(|name| touched(&root.join(&folder).join(name), is_alone)).collect()
-    };
-    for (name, touched) in dirs.iter().zip(in_parallel(&dirs, touched)) {
-        match touched {
+    for name in &dirs {
+        match touched(&root.join(&folder).join(name), is_alone) {
             Ok(touched) => found.extend(touched.map(|touched| (touched, name))),
             Err(error) => unreadable.push(|| {
                 let name = name.to_string_lossy();
@@ -235,27 +224,6 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
             Err(format!("{noun} `{}` is skipped: {flaw}. Rename the directory.", shown(&text)))
         }
     }
-}
-
-/// Returns what `work` returns for all names. Many are shared between threads, which wait for the disk side by side.
-fn in_parallel<T: Send>(names: &[OsString], work: impl Fn(&[OsString]) -> Vec<T> + Sync) -> Vec<T> {
-    let share = names.len().div_ceil(THREADS);
-    if share < SHARE {
-        return work(names);
-    }
-    let work = &work;
-    thread::scope(|scope| {
-        let start = |names| {
-            let worker = thread::Builder::new().spawn_scoped(scope, move || work(names));
-            (names, worker.ok())
-        };
-        let workers: Vec<_> = names.chunks(share).map(start).collect();
-        let results = workers.into_iter().flat_map(|(names, worker)| {
-            let result = worker.and_then(|worker| worker.join().ok());
-            result.unwrap_or_else(|| work(names))
-        });
-        results.collect()
-    })
 }
 
 /// Returns when the state or a Markdown file in a directory was last modified, or with `any`, some time; `None` if there is

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -17,12 +16,6 @@ use crate::text::shown;
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
 const LIMIT: Duration = Duration::from_secs(30);
-
-/// How long git may take in a process in which it has once not ended in time: what it waits for is still there.
-const AGAIN: Duration = Duration::from_secs(1);
-
-/// Git has not ended in time in this process.
-static HANGS: AtomicBool = AtomicBool::new(false);
 
 /// Variables that would change the meaning of the paths below, or the repository: it is that of the folder.
 const OTHERS: [&str; 8] = [
@@ -165,12 +158,7 @@ pub(crate) fn untrusted_locks(root: &Path, home: &str) -> Option<String> {
 
 /// Returns whether the project at `root` is in a git repository.
 pub(crate) fn is_in_git(root: &Path) -> bool {
-    work_tree(root).is_some()
-}
-
-/// Returns the top of the work tree that the project at `root` is in.
-pub(crate) fn work_tree(root: &Path) -> Option<&Path> {
-    root.ancestors().find(|dir| dir.join(".git").exists())
+    root.ancestors().any(|dir| dir.join(".git").exists())
 }
 
 /// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
@@ -180,10 +168,6 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
     let id = child.id();
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new().spawn(move || sender.send(child.wait_with_output())).map_err(unrun)?;
-    let limit = match HANGS.load(Ordering::Relaxed) {
-        true => limit.min(AGAIN),
-        false => limit,
-    };
     match receiver.recv_timeout(limit) {
         // Half an answer is none.
         Ok(Ok(output)) if output.status.code().is_none() => {
@@ -191,7 +175,6 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
         }
         Ok(output) => output.map_err(unrun),
         Err(_) => {
-            HANGS.store(true, Ordering::Relaxed);
             // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
             // open.
             os::process::kill(id);

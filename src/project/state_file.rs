@@ -186,14 +186,6 @@ pub(crate) fn parse_config(
     }
 }
 
-/// Returns the `$schema` for a new state in `dir`: the project's copy of the schema, if there is one.
-pub(crate) fn schema(root: &Path, home: &str, dir: &Path) -> Option<(String, Json)> {
-    let file = "schemas/state.schema.json";
-    let depth = dir.strip_prefix(home).ok()?.components().count();
-    let is_there = root.join(home).join(file).is_file();
-    is_there.then(|| ("$schema".to_owned(), Json::from("../".repeat(depth) + file)))
-}
-
 /// Returns the state in `old` with the values of `patch`; every other value stays as it is written. Missing required
 /// fields are added too, so that the result matches the schema. No field is added only to say that it is null, as it is
 /// without that: `context` has the values of all fields.

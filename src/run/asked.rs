@@ -12,7 +12,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::events::{is_event, is_stop};
 use crate::host::hosts;
-use crate::run::perform::{foresee, peek};
+use crate::run::foresee::{foresee, peek};
 use crate::store::at_work::AtWork;
 use crate::store::driver;
 use crate::store::journal::{GateLine, Line};

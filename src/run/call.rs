@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
 use crate::command_line;
 use crate::engine::decision::Answer;
-use crate::engine::event::Event;
+use crate::engine::event::{Event, Trigger};
 use crate::process::program::locate;
+use crate::project::state_file;
 use crate::run::asked;
-use crate::run::called;
-use crate::run::perform::peek;
+use crate::run::foresee::peek;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::store::journal::Journal;
@@ -20,6 +22,9 @@ use crate::text::plain_line;
 
 /// The most characters of a text in the environment.
 const LENGTH: usize = 1_000;
+
+/// Why the user is called where nothing can be decided.
+pub(super) const STUCK: &str = "no decision can be made";
 
 /// A call that is still to be made.
 #[derive(Debug)]
@@ -47,17 +52,17 @@ impl UserCall {
 
     /// Returns the call at a stop about which nothing can be decided, and `why`, once for each state.
     pub(crate) fn of_stuck(place: &Place, event: &Event, why: &str) -> Option<Self> {
-        if !called::is_stuck(place, event) {
+        if !is_stuck(place, event) {
             return None;
         }
-        Self::or_noted(place, called::STUCK, why)
+        Self::or_noted(place, STUCK, why)
     }
 
     /// Returns the call, which is noted when it is made. If the user does not want to be called, it is noted now.
     fn or_noted(place: &Place, reason: &str, next: &str) -> Option<Self> {
         let call = Self::new(place, reason, next);
         if call.is_none() {
-            called::note(place, Some(reason));
+            note(place, Some(reason));
         }
         call
     }
@@ -126,4 +131,52 @@ fn next(place: &Place, event: &Event) -> Option<String> {
         Answer::Action { why, .. } => Some(why),
         _ => None,
     }
+}
+
+/// Returns whether nobody knows yet that no decision can be made about a stop: until that is fixed, no review runs.
+pub(super) fn is_stuck(place: &Place, event: &Event) -> bool {
+    let snapshot = place.snapshot();
+    let state = snapshot.state.text().unwrap_or_default();
+    event.is_stop() && place.is_in_cycle() && !CALL.is_for(place.journal(), state)
+}
+
+/// Returns why the user is called at a stop: only if they have not been called for this state yet, or if a review has run since,
+/// and never because they have ended a review themselves.
+pub(super) fn reason(place: &Place, event: &Event, performed: &Performed) -> Option<String> {
+    let unusable = performed.unusable.as_ref();
+    let reason = unusable
+        .map(|_| format!("{} cannot be used", state_file::FILE))
+        .or_else(|| performed.call())
+        .filter(|_| event.is_stop())?;
+    let ended = performed.decision.ended.as_ref();
+    if ended.is_some_and(|ended| ended.effort.is_cancelled) {
+        return None;
+    }
+    let snapshot = place.snapshot();
+    let state = snapshot.state.text().unwrap_or_default();
+    let has_run = ended.is_some_and(|ended| ended.outcome.failed_gate().is_none());
+    if !has_run && CALL.is_for(place.journal(), state) {
+        return None;
+    }
+    if event.fields.get("terminal").is_some() {
+        // The user of a command reads its answer. A hook calls, and notes it then.
+        note(place, Some(&reason));
+    }
+    Some(reason)
+}
+
+/// Notes that the user knows of the state that a command of theirs has led to: they have typed it in a terminal.
+pub(super) fn note_typed(place: &Place, event: &Event, performed: &Performed) {
+    let is_typed = event.fields.get("terminal") == Some(&Json::Bool(true));
+    let is_command = matches!(event.trigger, Trigger::Command(_) | Trigger::Enter { .. });
+    if is_typed && is_command && !performed.decision.patch.is_empty() {
+        note(place, None);
+    }
+}
+
+/// Notes that the user is called for the state that there is now, or has led to it. If that fails, the next stop calls.
+fn note(place: &Place, why: Option<&str>) {
+    let snapshot = place.snapshot();
+    let state = snapshot.state.text().unwrap_or_default();
+    let _ = CALL.note(place.journal(), state, why);
 }

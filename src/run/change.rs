@@ -27,15 +27,9 @@ use crate::text::cut_bytes;
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
 const ASKED: &str = ".asked";
 
-/// The file in the instance's directory with the text that has sent the agent back last.
-const SENT: &str = ".sent";
-
 /// How much of a prompt is kept, in bytes, and how many prompts of one change: the first and the last ones.
 const PROMPT: usize = 2_000;
 const PROMPTS: usize = 10;
-
-/// How many bytes of a text that has sent the agent back no user writes by chance.
-const START: usize = 100;
 
 /// How long after its last use what belongs to a change is removed.
 const FORGOTTEN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -151,20 +145,13 @@ fn rules_now(place: &Place) -> String {
 
 /// Removes what the user has asked for.
 pub(crate) fn forget_prompts(place: &Place) {
-    for file in [ASKED, SENT] {
-        let _ = fs::remove_file(place.dir().join(file));
-    }
+    let _ = fs::remove_file(place.dir().join(ASKED));
 }
 
-/// Returns whether a prompt is the text that has sent the agent back last, or its beginning: some hosts send it as a prompt.
+/// Returns whether a prompt is a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names the
+/// folder of the change, which no user does.
 pub(crate) fn is_sent(place: &Place, prompt: &str) -> bool {
-    // A host can show the text in another way.
-    let letters =
-        |text: &str| -> String { text.chars().filter(|sign| sign.is_alphanumeric()).collect() };
-    let sent = fs::read_to_string(place.dir().join(SENT)).unwrap_or_default();
-    let (sent, prompt) = (letters(&sent), letters(prompt));
-    let is_start = prompt.len() >= START && sent.starts_with(&prompt);
-    !sent.is_empty() && (prompt.contains(&sent) || is_start)
+    prompt.contains(&*place.instance.dir.to_string_lossy())
 }
 
 /// Keeps a prompt as a part of what the change is for.
@@ -184,11 +171,6 @@ pub(crate) fn remember(place: &Place, prompt: &str) {
     let text = lines.collect::<String>();
     let is_private = file.exists() || create_private(&file).is_ok();
     let _ = is_private.then(|| disk::replace(&file, text.as_bytes()));
-}
-
-/// Notes the text that sends the agent back.
-pub(crate) fn note_sent(dir: &Path, text: &str) {
-    let _ = fs::write(dir.join(SENT), text);
 }
 
 /// Returns what the user has asked for since the change began.

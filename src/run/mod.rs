@@ -4,10 +4,10 @@
 pub(crate) mod asked;
 mod attempt;
 pub(crate) mod call;
-pub(crate) mod called;
 pub(crate) mod change;
 pub(crate) mod coming;
 mod effects;
+pub(crate) mod foresee;
 pub(crate) mod gates;
 pub(crate) mod line;
 mod meanwhile;

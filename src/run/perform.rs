@@ -15,6 +15,8 @@ use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
+use crate::run::call;
+use crate::run::foresee::peek;
 use crate::run::line::{STANDS_IN, decided, is_for_user};
 use crate::run::noticed::{NOTED, Noticed, differs};
 use crate::run::performed::Performed;
@@ -24,7 +26,6 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
-use crate::run::{called, coming, gates};
 use crate::store::driver;
 use crate::store::facts::{Fact, Facts, Left, Said};
 use crate::store::journal::{DecisionLine, Line};
@@ -40,8 +41,8 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         false => carry_out(place, event, &place.snapshot_with(&git, false), git, start),
     };
     if let Ok(performed) = &mut result {
-        performed.called = called::reason(place, event, performed);
-        called::note_typed(place, event, performed);
+        performed.called = call::reason(place, event, performed);
+        call::note_typed(place, event, performed);
     }
     let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
@@ -96,8 +97,8 @@ fn add_decision(
         Err(stuck) => {
             let mut line = DecisionLine::new(&place.instance.name, event);
             let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);
-            let is_called = is_over && called::is_stuck(place, event);
-            line.called(is_called.then_some(called::STUCK));
+            let is_called = is_over && call::is_stuck(place, event);
+            line.called(is_called.then_some(call::STUCK));
             line.stuck = Some(stuck.to_string());
             line
         }
@@ -315,49 +316,4 @@ fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
 fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
     claimant(place, event, decision)
         .is_some_and(|session| !driver::drives(place.journal(), session))
-}
-
-/// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.
-pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
-    let snapshot = coming::at_stop(place, place.snapshot(), event);
-    let step = snapshot.decide(event, None)?;
-    Ok((step, snapshot))
-}
-
-/// Does the same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
-pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
-    let (step, snapshot) = peek(place, event)?;
-    let Step::Invoke(invocation) = step else {
-        return Ok(step);
-    };
-    let Some(why) = place.obstacle(&snapshot.as_world(), event, &invocation) else {
-        return Ok(Step::Invoke(invocation));
-    };
-    let ended = Ended::new(*invocation, Outcome::Failed(why));
-    Ok(snapshot.decide(event, Some(ended))?)
-}
-
-/// Returns what is in the way of the stop that is foreseen, as the end of a sentence.
-pub(crate) fn obstacle_at_stop(place: &Place, foreseen: &Result<Step, Stuck>) -> Option<String> {
-    match foreseen {
-        Ok(step) => {
-            let why = match step {
-                Step::Invoke(due) => gates::obstacle(place, &due.gates),
-                Step::Done(_) => step.failure().map(str::to_owned),
-            };
-            why.map(|why| format!("the review that is due cannot run: {why}"))
-        }
-        Err(stuck) => Some(format!("no decision can be made at the next stop: {stuck}")),
-    }
-}
-
-/// Returns the result that `event` would have at `place` now, with the errors that carrying it out would cause. The
-/// decision must not ask for a run. Nothing is run, locked or written.
-pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
-    let (step, snapshot) = peek(place, event)?;
-    let decision = step.decision().unwrap_or_default();
-    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
-        return Err(place.broken(why));
-    }
-    Ok(Performed::of(&snapshot, decision))
 }

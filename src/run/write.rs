@@ -45,38 +45,32 @@ pub(crate) fn write(
     git: &Arc<Git>,
 ) -> Result<Option<Performed>, Stuck> {
     let _lock = place.lock()?;
-    let is_reviewed = run.is_some();
-    let mut snapshot = place.snapshot_with(git, is_reviewed);
-    // The review's lock is kept until everything is written.
-    let (mut ended, mut _review_lock, mut changes) = (None, None, None);
-    let mut is_blamed = false;
-    if let Some(run) = run {
-        let revision = place.journal().facts().revision;
-        let (before, fields) = (run.before.context(), snapshot.context());
-        let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
-        let file = &run.ended.invocation.file;
-        changes = run.changed.as_ref().and_then(|files| meanwhile::changes(place, files, file));
-        // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
-        let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
-        is_blamed = run.changed.is_some() && revision <= run.revision;
-        snapshot = Arc::new(snapshot.after_review(&run.before, &limits));
-        ended = Some(Ended { superseded, ..run.ended });
-        _review_lock = Some(run.lock);
-    }
-    let until =
-        ended.as_ref().and_then(|ended| Some((ended.invocation.name.clone(), ended.effort.until?)));
-    let step = snapshot.decide(event, ended)?;
-    if let Some((by, until)) = until {
+    let snapshot = place.snapshot_with(git, run.is_some());
+    let Some(run) = run else {
+        // Since the first look, someone may have made a review due.
+        let Step::Done(decision) = snapshot.decide(event, None)? else {
+            return Ok(None);
+        };
+        return carry_out(place, event, &snapshot, decision).map(Some);
+    };
+    let (before, fields) = (run.before.context(), snapshot.context());
+    let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
+    let revision = place.journal().facts().revision;
+    // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
+    let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
+    let is_blamed = run.changed.is_some() && revision <= run.revision;
+    let ended = Ended { superseded, ..run.ended };
+    let file = &ended.invocation.file;
+    let changes = run.changed.as_ref().and_then(|files| meanwhile::changes(place, files, file));
+    let (by, until) = (ended.invocation.name.clone(), ended.effort.until);
+    let snapshot = Arc::new(snapshot.after_review(&run.before, &limits));
+    let Step::Done(mut decision) = snapshot.decide(event, Some(ended))? else {
+        return Ok(None);
+    };
+    if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
         let _ = postponed::write(&place.store, &by, until);
-    }
-    let Step::Done(mut decision) = step else {
-        // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
-        return Ok(None);
-    };
-    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
-        return Err(place.broken(why));
     }
     if is_blamed && decision.is_set_aside() {
         let why = "it did not count, because the state was changed while it ran";
@@ -84,16 +78,33 @@ pub(crate) fn write(
         let _ = place.journal().set_aside(why.to_owned());
     }
     decision.messages.extend(changes);
-    claim(place, event, &decision)?;
-    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
-    let mut performed = Performed::of(&snapshot, decision);
-    if !performed.decision.patch.is_empty() {
-        write_state(place, event, &snapshot, &mut performed)?;
-    } else if is_reviewed {
+    let performed = carry_out(place, event, &snapshot, decision)?;
+    if performed.decision.patch.is_empty() {
         let written = Noticed::of(place, &snapshot.state, true).write(place);
         written.map_err(io(UNNOTED))?;
     }
+    // The review's lock is kept until everything is written.
+    drop(run.lock);
     Ok(Some(performed))
+}
+
+/// Carries out a decision: who drives the instance, files, and the state.
+fn carry_out(
+    place: &Place,
+    event: &Event,
+    snapshot: &Arc<Snapshot>,
+    decision: Decision,
+) -> Result<Performed, Stuck> {
+    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
+        return Err(place.broken(why));
+    }
+    claim(place, event, &decision)?;
+    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
+    let mut performed = Performed::of(snapshot, decision);
+    if !performed.decision.patch.is_empty() {
+        write_state(place, event, snapshot, &mut performed)?;
+    }
+    Ok(performed)
 }
 
 /// Writes the state, after the line about the decision: of a process that is killed in between, the next one knows that by the
@@ -176,9 +187,7 @@ fn new_state(
     };
     let fields = absent.into_iter().filter(is_written);
     let fields = fields.map(|name| (name.clone(), context[&name].clone()));
-    let schema = state_file::schema(&place.root, &place.chart.scope.home, &place.instance.dir);
-    let absent = (schema.filter(|_| old.is_none()).into_iter()).chain(fields).collect();
-    state_file::with(&place.chart, old, &absent, context, patch)
+    state_file::with(&place.chart, old, &fields.collect(), context, patch)
         .map_err(io("the state cannot be created"))
 }
 
@@ -194,7 +203,9 @@ pub(crate) fn claimant<'e>(
     let is_open = !is_refused && !place.chart.scope.is_per_session();
     let session = event.session.as_deref().filter(|_| is_open)?;
     let takes_up = match &event.trigger {
-        Trigger::Hook(name) if is_event(name) => false,
+        Trigger::Hook(name) if is_event(name) => {
+            event.is_stop() && driver::is_resumed(place.journal(), session)
+        }
         // Of a change that is over, nothing comes next.
         Trigger::Hook(_) => !place.chart.scope.is_of_changes() || place.is_in_cycle(),
         Trigger::Enter { .. } => true,

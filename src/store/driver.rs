@@ -111,6 +111,11 @@ pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
     of(journal).iter().any(|driver| driver == session)
 }
 
+/// Returns whether nobody drives the instance that `session` has claimed last: the session had ended, and goes on.
+pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
+    journal.facts().drivers.is_empty() && has_claimed(journal, session)
+}
+
 /// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
 pub(crate) fn claim(journal: &Journal, sessions: &[String]) -> io::Result<()> {
     for session in sessions {

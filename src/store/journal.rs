@@ -186,7 +186,7 @@ enum Readable {
 /// Returns the lines of a file. A review has a second one if it was set aside, which counts.
 fn read(store: &Store, file: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for entry in lines::read(store, file) {
+    for entry in lines::read(store, file, "") {
         match entry {
             Readable::Line(line) => lines.push(*line),
             Readable::Entry(Entry { instance, fact: Fact::Dropped, .. }) => {
@@ -304,8 +304,7 @@ impl Journal {
 
     /// Returns the runs that have ended, oldest first, as the engine sees them.
     pub(crate) fn runs(&self) -> Vec<PastReview> {
-        // A decision has no file, so its line is not a run.
-        let mut runs: Vec<PastReview> = lines::read(&self.store, &self.file);
+        let mut runs: Vec<PastReview> = lines::read(&self.store, &self.file, lines::LASTING);
         runs.retain(|run| run.instance == self.instance);
         let mut runs = newest(runs, |run| Some(run));
         // What a clock that was ahead has dated, the user could not forgive before that time.

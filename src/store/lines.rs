@@ -36,7 +36,7 @@ const OFTEN: u64 = 32 * 1024;
 const TAIL: u64 = 2 * OFTEN;
 
 /// How the line of a review begins: what it cost counts for good.
-const LASTING: &str = r#"{"line":"review""#;
+pub(super) const LASTING: &str = r#"{"line":"review""#;
 
 /// What a line has that says what follows from those before it. In a text, there would be a backslash before each quote.
 const FACTS: &str = r#""line":"facts""#;
@@ -84,13 +84,13 @@ pub(super) fn names(store: &Store) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Returns the lines that can be read as this type, oldest first.
-pub(super) fn read<T: DeserializeOwned>(store: &Store, name: &str) -> Vec<T> {
+/// Returns the lines that begin with `start` and can be read as this type, oldest first.
+pub(super) fn read<T: DeserializeOwned>(store: &Store, name: &str, start: &str) -> Vec<T> {
     let texts = store.folders().map(|folder| text(folder, name));
     let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
     // What was copied from a full file is in both.
     let mut copied = HashSet::new();
-    let lines = merged(&texts).into_iter();
+    let lines = merged(&texts).into_iter().filter(|line| line.starts_with(start));
     let lines = lines.filter(|line| !line.starts_with(LASTING) || copied.insert(*line));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
@@ -335,7 +335,7 @@ mod tests {
             append(store, "a", line.as_bytes(), false).unwrap();
         }
         assert_eq!(numbers(store), ["line 4", "line 5", "line 6"]);
-        let reviews = read::<Dated>(store, "a").into_iter().filter(|line| line.at == "1");
+        let reviews = read::<Dated>(store, "a", "").into_iter().filter(|line| line.at == "1");
         assert_eq!(reviews.count(), 1, "what a review cost counts for good");
         let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
         let mut names: Vec<_> = fs::read_dir(&store.beside).unwrap().map(names).collect();
@@ -389,7 +389,7 @@ mod tests {
             super::super::make_folder(&store.home).unwrap();
             append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes(), false).unwrap();
         }
-        let read: Vec<Dated> = read(store, "a");
+        let read: Vec<Dated> = read(store, "a", "");
         let times: Vec<&str> = read.iter().map(|line| line.at.as_str()).collect();
         assert_eq!(times, ["0", "1", "2", "3"]);
     }

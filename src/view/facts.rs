@@ -18,7 +18,7 @@ use crate::engine::spent::of_cycle;
 use crate::hash::IndexMap;
 use crate::process::log;
 use crate::project::state_file::Reading;
-use crate::run::perform::obstacle_at_stop;
+use crate::run::foresee::obstacle_at_stop;
 use crate::run::place::Place;
 use crate::store::facts::Running;
 use crate::store::{journal, postponed};

@@ -463,25 +463,28 @@ fn sixteen_hooks_at_once_run_one_review() {
     );
 }
 
-/// Commands that race each other: every one of them takes effect, none is lost.
+/// A command reads and writes the state under its lock: what somebody else writes until it has it is not lost.
 #[test]
-fn commands_that_race_lose_nothing() {
-    let project = Project::in_state(json!({ "next_phase": null, "mine": true }));
-    let children: Vec<_> = (1..=12)
-        .map(|n| match n % 3 {
-            0 => project.command(["run", "limit", "5"]).spawn().unwrap(),
-            1 => project.command(["enter", "continue-task", "--session", "me"]).spawn().unwrap(),
-            _ => project.command(["run", "add-task"]).spawn().unwrap(),
-        })
-        .collect();
-    for child in children {
-        let ran = finish(child);
-        assert_eq!(ran.err(), (0, ""));
+fn a_command_waits_for_the_lock_of_the_state() {
+    let project = Project::in_state(json!({ "next_phase": null }));
+    assert_eq!(project.run(&["run", "limit", "7"]).code, 0);
+    let lock = fs::File::open(project.lock_file("state")).unwrap();
+    lock.lock().unwrap();
+    let commands = [&["run", "limit", "5"][..], &["enter", "continue-task"]];
+    let mut commands = commands.map(|words| project.command(words).spawn().unwrap());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    for command in &mut commands {
+        assert_eq!(command.try_wait().unwrap(), None);
     }
-    let expected = state(
-        json!({ "next_phase": null, "mine": true, "max_reviews": 5, "phase": "continue-task" }),
-    );
-    assert_eq!(project.state(), expected);
+    project.set_state(json!({ "next_phase": null, "mine": true }));
+    lock.unlock().unwrap();
+    for command in commands {
+        assert_eq!(finish(command).code, 0);
+    }
+    let expected = json!({
+        "next_phase": null, "mine": true, "max_reviews": 5, "phase": "continue-task",
+    });
+    assert_eq!(project.state(), state(expected));
 }
 
 // ── its own hooks and commands ──────────────────────────────────────────────────────────
