@@ -180,7 +180,7 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
         };
         for (name, value) in values(chart, read, &path, &mut warnings)? {
             let field = chart.config.get(&name);
-            if field.is_some_and(|field| field.file) {
+            if field.is_some_and(|field| field.is_file()) {
                 warnings.push(format!(
                     "{}: `{name}` is ignored: it is a file of one project, so it belongs in that project's {CONFIG}.",
                     path.display()
@@ -215,7 +215,7 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
         // If the user has already set the same value, no further consent is needed.
         // It costs the user's money.
         let turns_on = name == EVERY_STOP && value == true;
-        let why = if (field.file || field.commands || turns_on) && *users != value {
+        let why = if (field.is_file() || field.is_of_commands() || turns_on) && *users != value {
             Some(Why::Power)
         } else if looser.is_some() && field.is_looser(&value, users) {
             looser
@@ -267,7 +267,7 @@ fn asked(
             name: format!("{}: {name}", file.display()),
             content: value.to_string().into_bytes(),
         });
-        if let (true, Some(path)) = (chart.config[name].file, value.as_str()) {
+        if let (true, Some(path)) = (chart.config[name].is_file(), value.as_str()) {
             let part = named_file(root, path);
             asked.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
         }
