@@ -23,7 +23,7 @@ impl Field {
     /// Checks whether the field may have `value`; the error says what it may have.
     pub fn accepts(&self, phases: &Phases, value: &Json) -> Result<(), String> {
         let fits = match (self.kind, value) {
-            (_, Json::Null) => self.nullable,
+            (_, Json::Null) => self.is_nullable(),
             (FieldType::Boolean, Json::Bool(_)) => true,
             (FieldType::Integer, Json::Number(number)) => number.as_i64().is_some_and(|number| {
                 number <= self.maximum.unwrap_or(LARGEST_INTEGER)
@@ -33,7 +33,7 @@ impl Field {
                 number.as_f64().is_some_and(|amount| amount > 0.0)
             }
             (FieldType::String, Json::String(text)) => {
-                (!self.is_id || is_id(text))
+                (!self.is_id() || is_id(text))
                     && (self.one_of.as_ref()).is_none_or(|words| words.list().contains(text))
             }
             (FieldType::List, Json::Array(items)) => {
@@ -96,7 +96,7 @@ impl Field {
                 (None, None) => "an integer".to_owned(),
             },
             FieldType::Amount => "a number above 0".to_owned(),
-            FieldType::String => match (&self.one_of, self.is_id) {
+            FieldType::String => match (&self.one_of, self.is_id()) {
                 (Some(words), _) if words.list().is_empty() => {
                     "a word of its `one_of`, which has none".to_owned()
                 }
@@ -124,7 +124,7 @@ impl Field {
             words.push_str("; an item with a `:` begins with one of ");
             words.push_str(&prefix.list().join(", "));
         }
-        if self.nullable {
+        if self.is_nullable() {
             words.push_str(", or null");
         }
         words
@@ -132,7 +132,7 @@ impl Field {
 
     /// Returns why a command in the list cannot be run without a shell, if one cannot.
     fn broken_command(&self, value: &Json) -> Option<String> {
-        let lines = value.as_array().filter(|_| self.commands)?;
+        let lines = value.as_array().filter(|_| self.is_of_commands())?;
         let mut lines = lines.iter().filter_map(Json::as_str);
         lines.find_map(|line| command_line::words(line).err())
     }
@@ -196,7 +196,7 @@ impl Field {
         };
         match self.kind {
             FieldType::Integer | FieldType::Phase => true,
-            FieldType::String => self.is_id || has_slugs(),
+            FieldType::String => self.is_id() || has_slugs(),
             FieldType::Boolean | FieldType::Amount | FieldType::List => false,
         }
     }
@@ -217,7 +217,7 @@ pub fn default_of(chart: &Chart, field: &Field) -> Json {
     }
     match &field.default {
         Some(default) => default.json(),
-        None if field.kind == FieldType::Phase && !field.nullable => {
+        None if field.kind == FieldType::Phase && !field.is_nullable() => {
             Json::from(chart.initial.as_str())
         }
         None => Json::Null,

@@ -214,8 +214,7 @@ impl<'c> Fragments<'c> {
     fn action(&mut self, path: &[Segment], action: &'c Action) {
         self.each(path, action.each.as_ref());
         self.add(path, "guard", Role::Condition, &action.guard);
-        let texts = action.deed().map(Deed::texts).unwrap_or_default();
-        for (key, text) in texts {
+        for (key, text) in action.deed().into_iter().flat_map(Deed::texts) {
             self.add(path, key, Role::Text, [text]);
         }
         self.it = It::Nothing;

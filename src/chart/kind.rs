@@ -98,6 +98,21 @@ impl Kind {
         })
     }
 
+    /// Returns whether it is part of file names: letters, digits, `_`, `-` and single dots.
+    pub fn is_id(&self) -> bool {
+        self.used == Use::Id
+    }
+
+    /// Returns whether it is the path of a file in the project.
+    pub fn is_file(&self) -> bool {
+        self.used == Use::File
+    }
+
+    /// Returns whether its items are commands.
+    pub fn is_of_commands(&self) -> bool {
+        self.used == Use::Commands
+    }
+
     /// Returns the names of all types.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter().map(|(name, ..)| name)

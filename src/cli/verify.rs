@@ -1,19 +1,22 @@
 //! `taskie verify`: says whether what is here is what was reviewed, and prints the receipts.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::chart::Chart;
+use crate::chart::choice::of_changes;
 use crate::commands::error::{CliError, WRONG_USAGE};
 use crate::commands::output::Output;
-use crate::commands::place::cwd;
+use crate::commands::place::{cwd, existing};
 use crate::page::{self, Page, counted, paint_words};
 use crate::project::change::{self, Trees, Unknown};
-use crate::project::home;
+use crate::project::{find, home};
 use crate::receipt::file::SETTING;
 use crate::receipt::statement::Receipt;
 use crate::receipt::verify::{Receipts, Verified};
+use crate::run::write::add_receipts;
 use crate::store::git_dir;
 use crate::text::shown;
 
@@ -43,8 +46,8 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let (cwd, scope) = (cwd()?, &chart.scope);
     let root = home::project_root(&cwd, &scope.home);
     let root = root.or_else(|| Some(git_dir::around(&cwd)?.top)).unwrap_or(cwd);
-    let unread = CliError::because("the receipts cannot be read");
-    let receipts = Receipts::of(&root, scope).map_err(unread)?;
+    catch_up(chart, &root);
+    let receipts = Receipts::of(&root, scope);
     if receipts.all.is_empty() {
         let message = "there is nothing to verify with yet: no review has been clean in this clone";
         let help = format!(
@@ -63,12 +66,31 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let changed = changed.map_err(|Unknown { message, help }| {
         CliError::with_help(message, help).with_code(WRONG_USAGE)
     })?;
-    let verified = receipts.verify(&root, &changed);
+    let verified = receipts.verify(&git_dir::around(&root).map_or(root, |tree| tree.top), &changed);
     let output = match args.json {
         true => Output::json(verified.json()),
         false => Output::of(page(&verified)),
     };
     Ok(output.well(verified.is_clean()))
+}
+
+/// Adds the receipts that processes which were killed have left out.
+fn catch_up(chart: &Arc<Chart>, root: &Path) {
+    let changes = of_changes().and_then(|embedded| embedded.load().ok());
+    let changes = changes.map(|mut changes| {
+        if let Some(chart) = Arc::get_mut(&mut changes) {
+            home::settle(&mut chart.scope, root);
+        }
+        changes
+    });
+    for chart in changes.iter().chain([chart]) {
+        for name in find::names(root, &chart.scope).unwrap_or_default() {
+            if let Ok(place) = existing(chart, root, &name) {
+                // What cannot be added is not verified.
+                let _ = add_receipts(&place);
+            }
+        }
+    }
 }
 
 /// Returns the result for people.

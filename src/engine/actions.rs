@@ -52,39 +52,39 @@ impl Plan<'_> {
 
     fn deed(&mut self, place: &str, deed: Deed<'_>, root: &Value) -> Result<(), Fault> {
         let names = self.names;
-        let path = |key: &str, text: &Text| self.path(place, key, text, root);
-        let effect = match deed {
-            Deed::Write { path: to, text } => {
-                let to = path("write", to)?;
-                Effect::Write { text: self.content(place, text, root)?, path: self.free(&to)? }
+        let (with_key, with) = deed.with.unwrap_or((deed.key, deed.of));
+        let to = || self.path(place, with_key, with, root);
+        let of = match deed.key {
+            "copy" => to()?,
+            key => self.path(place, key, deed.of, root)?,
+        };
+        let effect = match deed.key {
+            "write" => {
+                let text = self.content(place, with, root)?;
+                Effect::Write { text, path: self.free(&of)? }
             }
-            Deed::Replace { path: of, text } => Effect::Replace {
-                path: path("replace", of)?,
-                text: self.content(place, text, root)?,
+            "replace" => Effect::Replace { path: of, text: self.content(place, with, root)? },
+            "ensure" => Effect::Ensure {
+                path: of,
+                line: names.text(format_args!("{place}.text"), with, root)?,
             },
-            Deed::Ensure { path: of, line } => Effect::Ensure {
-                path: path("ensure", of)?,
-                line: names.text(format_args!("{place}.text"), line, root)?,
-            },
-            Deed::Rename { path: from, to } => {
-                let (from, to) = (path("rename", from)?, path("to", to)?);
-                let (folder, name) = split(&from);
+            "rename" => {
+                let to = to()?;
+                let (folder, name) = split(&of);
                 self.folder(folder)?.remove(name);
-                let to = self.free(&to)?;
-                Effect::Rename { from, to }
+                Effect::Rename { from: of, to: self.free(&to)? }
             }
-            Deed::Copy { template, to } => {
-                let path = path("to", to)?;
-                let (folder, name) = split(&path);
+            "copy" => {
+                let (folder, name) = split(&of);
                 if self.folder(folder)?.contains(name) {
                     return Ok(());
                 }
-                let text = names.chart.template(template);
+                let text = names.chart.template(&deed.of.0);
                 let text = text.map_err(|why| Fault::World(format!("{place}.copy: {why}")))?;
-                Effect::Write { path, text }
+                Effect::Write { path: of, text }
             }
-            Deed::Remove { path: of } => Effect::Remove { path: path("remove", of)? },
-            Deed::Cancel { path: of } => Effect::Cancel { path: path("cancel", of)? },
+            "remove" => Effect::Remove { path: of },
+            _ => Effect::Cancel { path: of },
         };
         self.touched.push(effect.path().to_owned());
         self.effects.push(effect);

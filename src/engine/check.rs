@@ -222,7 +222,7 @@ impl Checker<'_> {
         for (index, action) in rule.actions.iter().enumerate() {
             if let Some(template) = &action.copy {
                 let path = below(&below(path, "actions"), index);
-                self.template(&below(&path, "copy"), template, names);
+                self.template(&below(&path, "copy"), &template.0, names);
             }
         }
     }

@@ -200,7 +200,7 @@ impl Settings {
         };
         for (name, value) in values(chart, read, &path, &mut self.warnings)? {
             let field = chart.config.get(&name);
-            if field.is_some_and(|field| field.file) {
+            if field.is_some_and(|field| field.is_file()) {
                 self.warnings.push(format!(
                     "{}: `{name}` is ignored: it is a file of one project, so it belongs in that project's {CONFIG}.",
                     path.display()
@@ -244,7 +244,8 @@ impl Settings {
             // If the user has already set the same value, no further consent is needed.
             // It costs the user's money.
             let turns_on = name == EVERY_STOP && value == true;
-            let why = if (field.file || field.commands || turns_on) && *users != value {
+            let why = if (field.is_file() || field.is_of_commands() || turns_on) && *users != value
+            {
                 Some(Why::Power)
             } else if looser.is_some() && field.is_looser(&value, users) {
                 looser
@@ -279,7 +280,7 @@ fn asked(
         let file = file.display();
         let content = value.to_string().into_bytes();
         asked.push(Part { name: format!("{file}: {name}"), content });
-        if let (true, Some(path)) = (chart.config[name].file, value.as_str()) {
+        if let (true, Some(path)) = (chart.config[name].is_file(), value.as_str()) {
             let part = named_file(root, path);
             asked.push(part.map_err(|why| format!("{file}: `{name}`: {why}"))?);
         }

@@ -132,7 +132,7 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     };
     let mut read = Vec::new();
     for (name, field) in &chart.context {
-        let is_name = field.kind == FieldType::String && field.is_id;
+        let is_name = field.kind == FieldType::String && field.is_id();
         if is_name
             && let Some(value) = raw.get_mut(name)
             && let Some(number) = value.as_u64()
@@ -202,7 +202,7 @@ pub(crate) fn with(
         None => IndexMap::default(),
     };
     for (name, value) in absent.iter().chain(patch) {
-        if value.is_null() && chart.context.get(name).is_some_and(|field| field.fleeting) {
+        if value.is_null() && chart.context.get(name).is_some_and(|field| field.is_fleeting()) {
             fields.shift_remove(name);
             continue;
         }
@@ -337,7 +337,7 @@ mod tests {
                     // Agents write the id 1 without quotes, and it is read as its digits.
                     let field = chart.context.get(name);
                     let is_id =
-                        field.is_some_and(|field| field.kind == FieldType::String && field.is_id);
+                        field.is_some_and(|field| field.kind == FieldType::String && field.is_id());
                     let expected = sound(&state) || is_id && value.is_u64();
                     assert_eq!(is_sound, expected, "{}: {state}", embedded.id);
                 }

@@ -23,36 +23,24 @@ const COMMIT: &str = "commit";
 /// The folder of receipts in the git directory.
 const FOLDER: &str = "taskie/receipts";
 
-/// Adds the receipts that are not there yet; the caller holds the write lock. `dir` is the directory of the instance, from the
-/// root on, and the first of its files gets each line, too, if it `is_committed`.
+/// Adds the receipts that are not there yet to the file of an instance, and to the one in its directory if they are committed.
+/// `dir` is that directory, from the root on.
 pub(crate) fn add(
     chart: &Chart,
     (root, dir): (&Path, &Path),
     journal: &Journal,
     is_committed: bool,
 ) -> io::Result<()> {
-    let Some(folder) = folder(root) else { return Ok(()) };
-    let file = folder.join(format!("{}.jsonl", journal.instance()));
-    let known = read(&file)?;
-    let last = known.last().map(|(_, receipt)| receipt.as_ref().map_or("", |it| &*it.at));
-    let mut before = known.last().map(|(line, _)| hash::of(line.as_bytes()));
-    let mut text = String::new();
-    for mut receipt in rendered(chart, dir, &journal.read()) {
-        if Some(&*receipt.at) <= last {
-            continue;
-        }
-        receipt.before = before;
-        let line = serde_json::to_string(&receipt.statement())?;
-        before = Some(hash::of(line.as_bytes()));
-        text += &format!("{line}\n");
-    }
-    if text.is_empty() {
+    let (Some(folder), Some(tree)) = (folder(root), git_dir::around(root)) else { return Ok(()) };
+    let from_top = root.strip_prefix(&tree.top).unwrap_or(Path::new("")).join(dir);
+    let receipts = rendered(chart, &from_top, &journal.read());
+    if receipts.is_empty() {
         return Ok(());
     }
     fs::create_dir_all(&folder)?;
-    append(&file, &text)?;
+    append(&folder.join(format!("{}.jsonl", journal.instance())), &receipts)?;
     match is_committed {
-        true => append(&root.join(dir).join(RECEIPTS), &text),
+        true => append(&root.join(dir).join(RECEIPTS), &receipts),
         false => Ok(()),
     }
 }
@@ -69,23 +57,43 @@ pub(super) fn folder(root: &Path) -> Option<PathBuf> {
 
 /// Returns the lines of a file, each with its receipt; `None` if it is none.
 pub(super) fn read(file: &Path) -> io::Result<Vec<(String, Option<Receipt>)>> {
-    let text = disk::read_regular(file)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    Ok(parsed(&disk::read_regular(file)?.unwrap_or_default()))
+}
+
+fn parsed(text: &[u8]) -> Vec<(String, Option<Receipt>)> {
+    let text = String::from_utf8_lossy(text);
     let lines = text.lines().map(|line| {
         let statement: Option<Statement> = serde_json::from_str(line).ok();
         (line.to_owned(), statement.map(|it| it.predicate))
     });
-    Ok(lines.collect())
+    lines.collect()
 }
 
-/// Appends to a file. What a process that was killed has left of a line goes.
-fn append(file: &Path, text: &str) -> io::Result<()> {
+/// Appends the receipts that a file lacks, each with the hash of the line before it. What a process that was killed has left of a
+/// line goes. Other work trees may do the same.
+fn append(file: &Path, receipts: &[Receipt]) -> io::Result<()> {
     let (mut file, _) = open_to_write(file)?;
-    let mut old = Vec::new();
-    file.read_to_end(&mut old)?;
-    let whole = old.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    file.set_len(whole as u64)?;
-    file.seek(SeekFrom::Start(whole as u64))?;
-    file.write_all(text.as_bytes())?;
+    file.lock()?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    text.truncate(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+    let whole = text.len() as u64;
+    let known = parsed(&text);
+    let mut before = known.last().map(|(line, _)| hash::of(line.as_bytes()));
+    let is_known = |receipt: &Receipt| {
+        known.iter().any(|(_, known)| known.as_ref().is_some_and(|known| known.is_same(receipt)))
+    };
+    let mut more = String::new();
+    for receipt in receipts.iter().filter(|receipt| !is_known(receipt)) {
+        let line = serde_json::to_string(&Receipt { before, ..receipt.clone() }.statement())?;
+        before = Some(hash::of(line.as_bytes()));
+        more += &format!("{line}\n");
+    }
+    if more.is_empty() {
+        return Ok(());
+    }
+    file.set_len(whole)?;
+    file.seek(SeekFrom::Start(whole))?;
+    file.write_all(more.as_bytes())?;
     file.sync_data()
 }

@@ -3,19 +3,26 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::json;
+
 use super::statement::{PASSED, Receipt, Reviewed};
 use crate::chart::Chart;
 use crate::engine::context::{Context, base, running_cycle};
 use crate::hash;
-use crate::host::vendors::PASS;
 use crate::store::facts::{ENTER, RUN};
 use crate::store::journal::{DecisionLine, Line, ReviewLine};
 
 /// Returns the receipts of an instance in the directory `dir` whose journal has these lines, oldest first.
 pub(crate) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt> {
+    let is_of_changes = chart.scope.is_of_changes();
     let running = |context: &Context| {
         let cycle = running_cycle(chart, context)?;
-        Some((&cycle.id, cycle.title(&base(cycle, context).unwrap_or_default())))
+        // A change is begun again and again, and its last reviews count.
+        let title = match is_of_changes {
+            true => cycle.id.clone(),
+            false => cycle.title(&base(cycle, context).unwrap_or_default()),
+        };
+        Some((&cycle.id, title))
     };
     let mut receipts = Vec::new();
     let (mut reviews, mut gates): (Vec<&ReviewLine>, Vec<(String, Option<i32>)>) =
@@ -42,13 +49,16 @@ pub(crate) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
         let ended = begun.filter(|begun| Some(begun) != is.as_ref()).map(|ended| (ended, false));
         for ((id, title), is_left) in left.into_iter().chain(ended) {
             reviews.retain(|review| review.run.cycle == *id);
+            if is_of_changes && reviews.is_empty() {
+                continue;
+            }
             receipts.push(Receipt {
                 at: decided.at.clone(),
                 instance: dir.to_owned(),
                 cycle: title,
                 ended: match is_left {
                     true => "outside taskie".to_owned(),
-                    false => how(chart, decided, &reviews),
+                    false => how(chart, decided, &before, &reviews),
                 },
                 session: decided.session.clone(),
                 chart: chart.id.clone(),
@@ -66,15 +76,18 @@ pub(crate) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
     receipts
 }
 
-/// Returns how a decision has ended a cycle with these reviews.
-fn how(chart: &Chart, decided: &DecisionLine, reviews: &[&ReviewLine]) -> String {
+/// Returns how a decision has ended a cycle with these reviews: it has passed if the chart went on after them at a stop, and its
+/// reviews were not off.
+fn how(chart: &Chart, decided: &DecisionLine, before: &Context, reviews: &[&ReviewLine]) -> String {
     let is_command = [ENTER, RUN].iter().any(|start| decided.event.starts_with(start));
     let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
+    let is_off = running_cycle(chart, before)
+        .is_some_and(|cycle| before.get(&cycle.limit) == Some(&json!(0)));
     let last = reviews.last().filter(|review| review.run.failure().is_none());
-    let is_pass = last.is_some_and(|review| review.run.verdict.as_deref() == Some(PASS));
+    let has_verdict = last.is_some_and(|review| review.run.verdict.is_some());
     match () {
         () if is_command => decided.event.clone(),
-        () if advances && is_pass => PASSED.to_owned(),
+        () if advances && has_verdict && !is_off => PASSED.to_owned(),
         () => "not passed".to_owned(),
     }
 }

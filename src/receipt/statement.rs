@@ -13,6 +13,9 @@ use crate::store::journal::{Code, ReviewLine};
 /// How many changed files a receipt names. Of more, it has one hash.
 const FILES: usize = 500;
 
+/// What the one hash begins with.
+pub(super) const OVER_ALL: &str = "sha256 ";
+
 /// How a cycle has ended whose last review passed.
 pub(super) const PASSED: &str = "passed";
 
@@ -73,6 +76,11 @@ impl Receipt {
         self.ended == PASSED
     }
 
+    /// Returns whether this is about the same cycle of the same instance.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (&self.at, &self.instance, &self.cycle) == (&other.at, &other.instance, &other.cycle)
+    }
+
     pub(super) fn statement(&self) -> Statement {
         let last = self.reviews.last();
         let digest = match (&self.code, last) {
@@ -88,22 +96,22 @@ impl Receipt {
     }
 }
 
-/// Returns what a receipt says of a changed file: its mode, its object and its name.
-pub(crate) fn entry(file: &Changed) -> String {
-    format!("{} {}", file.object, file.path)
+/// Returns what a receipt says of a changed file: its mode and object before and after, and its name; `None` if no reviewer could
+/// read it, or no other file may have the same entry.
+pub(super) fn entry(file: &Changed) -> Option<String> {
+    let [before, now] = file.objects.as_ref().filter(|_| file.is_readable())?;
+    let is_named = !file.path.contains(char::REPLACEMENT_CHARACTER);
+    is_named.then(|| format!("{before} {now} {}", file.path))
 }
 
 /// Returns the entries of these files, or one hash over all of them if there are many.
 pub(crate) fn entries(files: &[Changed]) -> Vec<String> {
-    let entries: Vec<String> = files.iter().map(entry).collect();
-    match entries.len() > FILES {
-        true => vec![over_all(&entries)],
-        false => entries,
+    let mut entries: Vec<String> = files.iter().filter_map(entry).collect();
+    if entries.len() > FILES {
+        entries.sort();
+        return vec![format!("{OVER_ALL}{}", hash::of(entries.join("\n").as_bytes()))];
     }
-}
-
-pub(super) fn over_all(entries: &[String]) -> String {
-    format!("sha256 {}", hash::of(entries.join("\n").as_bytes()))
+    entries
 }
 
 impl Reviewed {

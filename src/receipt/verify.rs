@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
 use super::file::{folder, read};
-use super::statement::{Receipt, entry, over_all};
+use super::statement::{OVER_ALL, Receipt, entries, entry};
 use crate::chart::Scope;
 use crate::disk;
 use crate::hash;
@@ -37,16 +36,20 @@ pub(crate) struct Verified {
 
 impl Receipts {
     /// Reads those in the git directory, and those that were committed.
-    pub(crate) fn of(root: &Path, scope: &Scope) -> io::Result<Self> {
+    pub(crate) fn of(root: &Path, scope: &Scope) -> Self {
         let kept = files_in(&folder(root).unwrap_or_default(), "");
         let committed = files_in(&root.join(find::folder(scope)), RECEIPTS);
         let mut receipts = Self::default();
         for file in kept.into_iter().chain(committed) {
+            let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+            let lines = read(&file).unwrap_or_else(|error| {
+                receipts.flaws.push(format!("{shown} cannot be read: {error}"));
+                Vec::new()
+            });
             let mut hashes = HashSet::new();
-            let shown = file.strip_prefix(root).unwrap_or(&file).display();
-            for (at, (line, receipt)) in read(&file)?.into_iter().enumerate() {
+            for (at, (line, receipt)) in lines.into_iter().enumerate() {
                 let before = receipt.as_ref().and_then(|receipt| receipt.before.clone());
-                // After a merge, two lines can follow the same one, and the first of a file one that was not committed.
+                // After a merge, two lines can follow the same one.
                 let follows = at == 0 || before.is_some_and(|before| hashes.contains(&before));
                 let why = match &receipt {
                     None => Some("is no receipt"),
@@ -61,61 +64,92 @@ impl Receipts {
         }
         receipts.all.sort_by(|a, b| a.at.cmp(&b.at));
         // One that is committed is in both.
-        receipts.all.dedup();
-        Ok(receipts)
+        receipts.all.dedup_by(|a, b| a.is_same(b));
+        receipts
     }
 
-    /// Compares them with these files, and with the reviews in the project at `root`.
-    pub(crate) fn verify(self, root: &Path, changed: &[Changed]) -> Verified {
+    /// Compares them with these files, and with the reviews in the work tree at `top`.
+    pub(crate) fn verify(self, top: &Path, changed: &[Changed]) -> Verified {
         let Self { all, mut flaws } = self;
-        let entries: Vec<String> = changed.iter().map(entry).collect();
-        let named = |receipt: &Receipt| {
+        let whole = entries(changed);
+        let files = |receipt: &Receipt| {
             let files = receipt.code.iter().flat_map(|code| code.files.clone());
             files.collect::<HashSet<String>>()
         };
-        let seen: HashSet<String> =
-            all.iter().filter(|receipt| receipt.has_passed()).flat_map(named).collect();
-        let has_seen_all = seen.contains(&over_all(&entries));
-        let unread = entries.iter().zip(changed).filter(|(entry, _)| !seen.contains(*entry));
-        let unread = unread.filter(|_| !has_seen_all).map(|(_, file)| file.path.clone());
-        let is_about = |receipt: &Receipt| {
-            let named = named(receipt);
-            entries.iter().any(|entry| named.contains(entry)) || named.contains(&over_all(&entries))
+        let is_passed = |receipt: &&Receipt| receipt.has_passed();
+        let passed: HashSet<String> = all.iter().filter(is_passed).flat_map(files).collect();
+        // Of many files, a receipt has one hash.
+        let has_all = whole.iter().any(|it| it.starts_with(OVER_ALL) && passed.contains(it));
+        let is_seen =
+            |file: &&Changed| entry(file).is_some() && (has_all || is_read(file, &passed));
+        let unread = changed.iter().filter(|file| !is_seen(file));
+        let unread = unread.map(|file| file.path.clone()).collect();
+        let names: HashSet<&str> = changed.iter().map(|file| &*file.path).collect();
+        let is_about = |receipt: &&Receipt| {
+            let files = files(receipt);
+            files.iter().any(|file| {
+                whole.contains(file)
+                    || file.splitn(5, ' ').nth(4).is_some_and(|it| names.contains(it))
+            })
         };
-        let about = all.iter().filter(|receipt| is_about(receipt));
-        let about: HashSet<&Path> = about.map(|receipt| &*receipt.instance).collect();
-        let all = all.iter().filter(|receipt| about.contains(&*receipt.instance));
-        let all: Vec<&Receipt> = all.collect();
-        for (at, receipt) in all.iter().enumerate() {
-            let instance = receipt.instance.display();
-            let is_same = |later: &&Receipt| {
-                (&later.instance, &later.cycle) == (&receipt.instance, &receipt.cycle)
+        let about: HashSet<&Path> =
+            all.iter().filter(is_about).map(|receipt| &*receipt.instance).collect();
+        let about: Vec<&Receipt> =
+            all.iter().filter(|receipt| about.contains(&*receipt.instance)).collect();
+        let last: HashMap<_, _> =
+            (about.iter()).map(|receipt| ((&receipt.instance, &receipt.cycle), *receipt)).collect();
+        for receipt in last.into_values().filter(|receipt| !receipt.has_passed()) {
+            let how = match &*receipt.ended {
+                "not passed" => "has not passed".to_owned(),
+                how => format!("ended by `{}`", shown(how)),
             };
-            let is_last = !all.iter().skip(at + 1).any(is_same);
-            if is_last && !receipt.has_passed() {
-                let how = match &*receipt.ended {
-                    "not passed" => "has not passed".to_owned(),
-                    how => format!("ended by `{}`", shown(how)),
-                };
-                flaws.push(format!("{instance}: the {} {how}", shown(&receipt.cycle)));
+            let instance = receipt.instance.display().to_string();
+            flaws.push(format!("{}: the {} {how}", shown(&instance), shown(&receipt.cycle)));
+        }
+        let mut written: HashMap<PathBuf, Vec<&String>> = HashMap::new();
+        for receipt in about {
+            for review in &receipt.reviews {
+                let hashes = written.entry(receipt.instance.join(&review.file)).or_default();
+                hashes.extend(&review.sha256);
             }
         }
-        let reviews = all.iter().flat_map(|receipt| {
-            let file = |name: &String| receipt.instance.join(name);
-            receipt.reviews.iter().map(move |review| (file(&review.file), &review.sha256))
-        });
-        // Of a plan that was begun again under its name, the last reviews count.
-        for (file, sha256) in reviews.collect::<HashMap<_, _>>() {
-            let text = disk::read(root, &root.join(&file)).ok().flatten();
-            let now = text.map(|text| hash::of(&text));
-            // A plan can be removed once it is over.
-            if now.is_some() && now != *sha256 {
-                flaws.push(format!("{} is not what the reviewer wrote", file.display()));
+        let is_inside =
+            |file: &Path| file.components().all(|it| matches!(it, Component::Normal(_)));
+        for (file, hashes) in written.into_iter().filter(|(file, _)| is_inside(file)) {
+            let text = disk::read(top, &top.join(&file)).ok().flatten();
+            // A plan can be removed once it is over, and begun again under its name.
+            let is_other = text.is_some_and(|text| {
+                // Git may have other line ends here.
+                let unix = String::from_utf8_lossy(&text).replace("\r\n", "\n");
+                ![hash::of(&text), hash::of(unix.as_bytes())].iter().any(|it| hashes.contains(&it))
+            });
+            if is_other {
+                let file = file.display().to_string();
+                flaws.push(format!("{} is not what the reviewer wrote", shown(&file)));
             }
         }
         flaws.sort();
-        Verified { files: changed.len(), unread: unread.collect(), flaws }
+        Verified { files: changed.len(), unread, flaws }
     }
+}
+
+/// Returns whether clean reviews lead from what a file was to what it is: each from what the one before it has read.
+fn is_read(file: &Changed, passed: &HashSet<String>) -> bool {
+    let Some([before, now]) = &file.objects else { return false };
+    let steps = passed.iter().filter_map(|entry| {
+        let words: Vec<&str> = entry.splitn(5, ' ').collect();
+        let [old_mode, old, mode, new, name] = words[..] else { return None };
+        (name == file.path).then(|| (format!("{old_mode} {old}"), format!("{mode} {new}")))
+    });
+    let steps: Vec<(String, String)> = steps.collect();
+    let mut reached = HashSet::from([before]);
+    let next = |reached: &HashSet<_>| {
+        steps.iter().find(|(from, to)| reached.contains(from) && !reached.contains(to))
+    };
+    while let Some((_, to)) = next(&reached) {
+        reached.insert(to);
+    }
+    reached.contains(now)
 }
 
 impl Verified {

@@ -142,10 +142,11 @@ fn unstarted(
 /// that passed.
 fn code(place: &Place, event: &Event) -> Option<Code> {
     let base = event.fields["base"].as_str().map(str::to_owned);
-    let base = base.or_else(|| place.journal().base(&place.chart))?;
-    let change = change::read(place.trees(), Base::Known(&base)).ok()?;
+    let base = base.or_else(|| place.journal().base(&place.chart));
+    let base = base.as_deref().map_or(Base::AtHand, Base::Known);
+    let change = change::read(place.trees(), base).ok()?;
     let files = entries(&change.files);
-    Some(Code { head: head(&place.root), base, tree: change.after, files })
+    Some(Code { head: head(&place.root), base: change.base, tree: change.after, files })
 }
 
 /// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end

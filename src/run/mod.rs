@@ -20,4 +20,4 @@ mod reviewer;
 pub(crate) mod snapshot;
 pub(crate) mod stuck;
 pub(crate) mod under_way;
-mod write;
+pub(crate) mod write;

@@ -161,7 +161,7 @@ fn write_state(
 }
 
 /// Adds a receipt for each cycle that has ended. The next one adds what a process that is killed before this has left out.
-fn add_receipts(place: &Place) -> std::io::Result<()> {
+pub(crate) fn add_receipts(place: &Place) -> std::io::Result<()> {
     let settings = place.settings().map(|read| read.settings).unwrap_or_default();
     let is_committed = file::is_committed(settings.get(file::SETTING).map(|it| &it.value));
     file::add(&place.chart, (&place.root, &place.instance.dir), place.journal(), is_committed)

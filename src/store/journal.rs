@@ -136,7 +136,7 @@ pub(crate) struct Code {
     /// What the tree was compared with.
     pub(crate) base: String,
     pub(crate) tree: String,
-    /// The mode, the object and the name of each file that differs; or one hash over all these lines.
+    /// The mode and the object before and after, and the name of each file that differs; or one hash over all these lines.
     pub(crate) files: Vec<String>,
 }
 

@@ -211,7 +211,7 @@ fn fuzz_states_against_their_schema() {
             return;
         };
         for (name, field) in &chart.context {
-            let is_name = field.kind == FieldType::String && field.is_id;
+            let is_name = field.kind == FieldType::String && field.is_id();
             if let Some(value) = state.get_mut(name)
                 && let (true, Some(number)) = (is_name, value.as_u64())
             {

@@ -4,7 +4,7 @@ use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::known::{BASE, KNOWN};
 use crate::chart::model::{
-    Assign, Cycle, Direction, Field, FieldType, IN_GIT, Looser, Source, WordTable, Words,
+    Assign, Cycle, Direction, Field, FieldType, IN_GIT, Looser, Source, WordTable,
 };
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
@@ -17,13 +17,7 @@ pub(super) fn name_words(
     fields: &mut IndexMap<String, Field>,
     names: impl Fn(WordTable) -> Vec<String>,
 ) {
-    for field in fields.values_mut() {
-        for words in [&mut field.one_of, &mut field.prefix].into_iter().flatten() {
-            if let Words::Of(table) = *words {
-                *words = Words::List(names(table));
-            }
-        }
-    }
+    fields.values_mut().for_each(|field| field.name_words(&names));
 }
 
 impl Resolver<'_> {
@@ -55,7 +49,7 @@ impl Resolver<'_> {
             let known = source.config.keys().map(String::as_str);
             self.known(path, Code::UnknownName, setting, known);
             let Some(own) = source.config.get(setting) else { continue };
-            if (own.kind, own.nullable) != (field.kind, field.nullable) {
+            if (own.kind, own.is_nullable()) != (field.kind, field.is_nullable()) {
                 let message =
                     format!("`{name}` and the setting `{setting}` must have the same type");
                 self.flaw(Code::BadDefault, path, message, "");
@@ -96,7 +90,7 @@ impl Resolver<'_> {
             let is_empty = self.range(at![table, name, "type"], field.minimum, field.maximum);
             let misfit = match &field.default {
                 _ if is_empty => None,
-                None if field.kind == FieldType::Phase || field.nullable => None,
+                None if field.kind == FieldType::Phase || field.is_nullable() => None,
                 Some(_) if table == "context" && field.setting().is_some() => None,
                 None => Some(format!("`{name}` needs a default, because it cannot be null")),
                 Some(Literal::Text(text)) if field.kind == FieldType::Phase => {
@@ -122,7 +116,7 @@ impl Resolver<'_> {
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            if table != "config" && (field.file || field.commands) {
+            if table != "config" && (field.is_file() || field.is_of_commands()) {
                 let message = "only a setting can be a file or a list of commands";
                 let help = "make it a string or a list";
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
@@ -268,7 +262,7 @@ impl Resolver<'_> {
                 let message = format!("`{name}` is cleared and assigned");
                 let help = "remove one of the two";
                 self.flaw(Code::ConflictingKeys, &path, message, help);
-            } else if !field.nullable {
+            } else if !field.is_nullable() {
                 let message = format!("`{name}` cannot be null");
                 let help = format!("add `or null` to its type in [context.{name}]");
                 self.flaw(Code::WrongAssignment, &path, message, help);

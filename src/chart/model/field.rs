@@ -1,16 +1,18 @@
 //! What has a type: the fields of `state.json`, settings, and options.
 
+use std::ops::Deref;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::chart::kind::{FieldType, Kind, Use};
+use crate::chart::kind::{FieldType, Kind};
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
 
 /// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FieldSource {
+pub struct Field {
     /// `boolean`, `integer`, `string`, `id` (letters, digits, `_`, `-` and single dots, which can be part of a file name), `phase`, `list`,
     /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
     /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`, and a unit, which
@@ -18,7 +20,7 @@ pub struct FieldSource {
     /// means that the key may be absent without a warning. Where that is all, and there is no default, the key is there only
     /// while the field has a value.
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub of: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
     /// The strings that are allowed: a list, or a table whose names they are, `reviewers` or `cycles`. For a list, `cycles` names
@@ -31,72 +33,45 @@ pub struct FieldSource {
     /// only after the user has run `taskie config trust`; with `higher than the default` or `more than the default`, also what
     /// is looser than that. What becomes looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
-}
-
-/// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(from = "FieldSource")]
-#[schemars(with = "FieldSource")]
-pub struct Field {
-    pub kind: FieldType,
-    pub about: Option<String>,
-    pub unit: Option<String>,
-    /// The smallest integer, or the smallest number of items of a list.
-    pub minimum: Option<i64>,
-    pub maximum: Option<i64>,
-    /// The strings that are allowed, or the items of a list.
-    pub one_of: Option<Words>,
     /// What an item of a list that has a `:` begins with.
+    #[serde(skip)]
     pub prefix: Option<Words>,
-    /// It is part of file names: letters, digits, `_`, `-` and single dots.
-    pub is_id: bool,
-    pub default: Option<Literal>,
-    pub nullable: bool,
-    pub optional: bool,
-    /// Where it is null, its key is absent.
-    pub fleeting: bool,
-    pub looser: Option<Looser>,
-    /// It is the path of a file in the project.
-    pub file: bool,
-    /// Its items are commands.
-    pub commands: bool,
 }
 
-impl From<FieldSource> for Field {
-    fn from(source: FieldSource) -> Self {
-        let own = Self::from(source.kind);
-        let is_list = own.kind == FieldType::List;
-        let (one_of, prefix) = match source.one_of {
-            words if !is_list || words == Some(Words::Of(WordTable::Cycles)) => (words, None),
-            words => (None, words),
-        };
-        let fleeting = own.optional && !own.nullable && source.default.is_none();
-        Self {
-            about: source.about,
-            one_of,
-            prefix,
-            default: source.default,
-            nullable: own.nullable || fleeting,
-            fleeting,
-            looser: source.looser,
-            ..own
-        }
+impl Deref for Field {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        &self.of
     }
 }
 
 impl From<Kind> for Field {
-    fn from(kind: Kind) -> Self {
-        Self {
-            kind: kind.kind,
-            unit: kind.unit,
-            minimum: kind.minimum,
-            maximum: kind.maximum,
-            nullable: kind.nullable,
-            optional: kind.optional,
-            is_id: kind.used == Use::Id,
-            file: kind.used == Use::File,
-            commands: kind.used == Use::Commands,
-            ..Self::default()
+    fn from(of: Kind) -> Self {
+        Self { of, ..Self::default() }
+    }
+}
+
+impl Field {
+    /// Returns whether its key is absent where it is null.
+    pub fn is_fleeting(&self) -> bool {
+        self.optional && !self.of.nullable && self.default.is_none()
+    }
+
+    /// Returns whether it may be null.
+    pub fn is_nullable(&self) -> bool {
+        self.of.nullable || self.is_fleeting()
+    }
+
+    /// Replaces the names of tables by the names in them, which `names` returns.
+    pub(crate) fn name_words(&mut self, names: impl Fn(WordTable) -> Vec<String>) {
+        if self.kind == FieldType::List && self.one_of != Some(Words::Of(WordTable::Cycles)) {
+            self.prefix = self.one_of.take();
+        }
+        for words in [&mut self.one_of, &mut self.prefix].into_iter().flatten() {
+            if let Words::Of(table) = *words {
+                *words = Words::List(names(table));
+            }
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct Action {
     /// Renames this file, which must exist, `to` another name. If that is taken, the next free one is used.
     pub rename: Option<Text>,
     /// Copies this template `to` a file that does not exist yet.
-    pub copy: Option<String>,
+    pub copy: Option<Text>,
     /// Required with `rename` and `copy`. The new name.
     pub to: Option<Text>,
     /// Removes this directory, which must be an instance's.
@@ -37,73 +37,51 @@ pub struct Action {
     pub cancel: Option<Text>,
 }
 
-/// What an action does: its keys as one value.
+/// What an action does: the key that says it, its text, and the one that belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed<'a> {
-    Write { path: &'a Text, text: &'a Text },
-    Replace { path: &'a Text, text: &'a Text },
-    Ensure { path: &'a Text, line: &'a Text },
-    Rename { path: &'a Text, to: &'a Text },
-    Copy { template: &'a str, to: &'a Text },
-    Remove { path: &'a Text },
-    Cancel { path: &'a Text },
+pub struct Deed<'a> {
+    pub key: &'static str,
+    pub of: &'a Text,
+    /// `text` or `to`, with its key.
+    pub with: Option<(&'static str, &'a Text)>,
 }
 
 impl<'a> Deed<'a> {
     /// Returns its texts, each with its key.
-    pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
-        match self {
-            Self::Write { path, text } => vec![("write", path), ("text", text)],
-            Self::Replace { path, text } => vec![("replace", path), ("text", text)],
-            Self::Ensure { path, line } => vec![("ensure", path), ("text", line)],
-            Self::Rename { path, to } => vec![("rename", path), ("to", to)],
-            Self::Copy { to, .. } => vec![("to", to)],
-            Self::Remove { path } => vec![("remove", path)],
-            Self::Cancel { path } => vec![("cancel", path)],
-        }
+    pub fn texts(self) -> impl Iterator<Item = (&'static str, &'a Text)> {
+        // What is copied is the name of a template.
+        let of = (self.key != "copy").then_some((self.key, self.of));
+        of.into_iter().chain(self.with)
     }
 }
 
 impl Action {
     /// Returns what the action does; the error says which keys belong together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
-        let (text, to) = (self.text.as_ref(), self.to.as_ref());
-        let keys = (
-            self.write.as_ref(),
-            self.replace.as_ref(),
-            self.ensure.as_ref(),
-            self.rename.as_ref(),
-            self.copy.as_deref(),
-            self.remove.as_ref(),
-            self.cancel.as_ref(),
-        );
-        let deed = match (keys, text, to) {
-            ((Some(path), None, None, None, None, None, None), Some(text), None) => {
-                Deed::Write { path, text }
+        let keys = [
+            ("write", &self.write, "text"),
+            ("replace", &self.replace, "text"),
+            ("ensure", &self.ensure, "text"),
+            ("rename", &self.rename, "to"),
+            ("copy", &self.copy, "to"),
+            ("remove", &self.remove, ""),
+            ("cancel", &self.cancel, ""),
+        ];
+        let mut given =
+            keys.into_iter().filter_map(|(key, of, with)| Some((key, of.as_ref()?, with)));
+        let with = [("text", &self.text), ("to", &self.to)];
+        let mut with = with.into_iter().filter_map(|(key, text)| Some((key, text.as_ref()?)));
+        let (deed, with) = ((given.next(), given.next()), (with.next(), with.next()));
+        match (deed, with) {
+            ((Some((key, of, needed)), None), (with, None))
+                if with.map_or("", |(key, _)| key) == needed =>
+            {
+                Ok(Deed { key, of, with })
             }
-            ((None, Some(path), None, None, None, None, None), Some(text), None) => {
-                Deed::Replace { path, text }
-            }
-            ((None, None, Some(path), None, None, None, None), Some(line), None) => {
-                Deed::Ensure { path, line }
-            }
-            ((None, None, None, Some(path), None, None, None), None, Some(to)) => {
-                Deed::Rename { path, to }
-            }
-            ((None, None, None, None, Some(template), None, None), None, Some(to)) => {
-                Deed::Copy { template, to }
-            }
-            ((None, None, None, None, None, Some(path), None), None, None) => Deed::Remove { path },
-            ((None, None, None, None, None, None, Some(path)), None, None) => Deed::Cancel { path },
-            _ => {
-                return Err(
-                    "an action is one of `write`, `replace` or `ensure` with `text`, `rename` with `to`, \
-                     `copy` with `to`, `remove`, and `cancel`"
-                        .to_owned(),
-                );
-            }
-        };
-        Ok(deed)
+            _ => Err("an action is one of `write`, `replace` or `ensure` with `text`, `rename` with `to`, \
+                      `copy` with `to`, `remove`, and `cancel`"
+                .to_owned()),
+        }
     }
 }
 

@@ -66,7 +66,7 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::String | FieldType::Phase => "string",
         FieldType::List => "array",
     };
-    let types = if field.nullable { json!([kind, "null"]) } else { json!(kind) };
+    let types = if field.is_nullable() { json!([kind, "null"]) } else { json!(kind) };
     property.insert("type".to_owned(), types);
     match field.kind {
         FieldType::Integer => {
@@ -77,16 +77,16 @@ fn property(chart: &Chart, field: &Field) -> Json {
             property.insert("maximum".to_owned(), json!(maximum));
         }
         FieldType::Phase => {
-            let names = words(chart.phases.keys(), field.nullable);
+            let names = words(chart.phases.keys(), field.is_nullable());
             property.insert("enum".to_owned(), names);
         }
         FieldType::String => {
-            if field.is_id {
+            if field.is_id() {
                 property
                     .insert("pattern".to_owned(), json!(r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"));
             }
             if let Some(one_of) = &field.one_of {
-                let words = words(one_of.list(), field.nullable);
+                let words = words(one_of.list(), field.is_nullable());
                 property.insert("enum".to_owned(), words);
             }
         }

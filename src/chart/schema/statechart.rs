@@ -4,7 +4,7 @@
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::chart::model::{LINE, PATTERN, Source};
 
@@ -18,19 +18,10 @@ pub fn of_charts() -> Json {
     schema.to_value()
 }
 
-/// Returns the schema for editors. It is that of a whole chart only where a file has `phases` and extends nothing: a chart that
-/// extends others, and a part, need no key.
+/// Returns the schema for editors. It needs no key: what a chart lacks may be in one that it extends.
 pub fn for_editors() -> Json {
-    let whole = of_charts();
-    let mut schema = whole.clone();
+    let mut schema = of_charts();
     loosen(&mut schema);
-    // Tombi wants to read that other keys are allowed.
-    schema["if"] = json!({
-        "required": ["phases"],
-        "not": { "required": ["extends"], "additionalProperties": true },
-        "additionalProperties": true,
-    });
-    schema["then"] = Json::Object(needs(&whole));
     schema
 }
 
@@ -45,43 +36,6 @@ fn loosen(schema: &mut Json) {
         Json::Array(items) => items.iter_mut().for_each(loosen),
         _ => {}
     }
-}
-
-/// Returns what the schema of a whole chart demands beyond [`loosen`]: its required keys.
-fn needs(schema: &Json) -> Map<String, Json> {
-    let mut needs = Map::new();
-    let keys = schema.get("properties").and_then(Json::as_object);
-    let inner: Map<String, Json> = keys
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| {
-            let mut inner = self::needs(value);
-            // What all of them share need not be in each.
-            if ["cycle", "cycles", "reviewer", "reviewers"].contains(&key.as_str()) {
-                let each = inner.get_mut("additionalProperties").and_then(Json::as_object_mut);
-                each.map(|each| each.remove("required"));
-                inner.remove("required");
-            }
-            (key.clone(), Json::Object(inner))
-        })
-        .filter(|(_, value)| *value != json!({}))
-        .collect();
-    if !inner.is_empty() {
-        needs.insert("properties".to_owned(), Json::Object(inner));
-    }
-    for key in ["additionalProperties", "items"] {
-        let inner = schema.get(key).map(self::needs).unwrap_or_default();
-        if !inner.is_empty() {
-            needs.insert(key.to_owned(), Json::Object(inner));
-        }
-    }
-    if let Some(required) = schema.get("required") {
-        needs.insert("required".to_owned(), required.clone());
-    }
-    if !needs.is_empty() {
-        needs.entry("additionalProperties").or_insert(Json::Bool(true));
-    }
-    needs
 }
 
 fn plain(schema: &mut Schema) {

@@ -444,7 +444,7 @@ impl Path<'_> {
             ];
             values.extend(beyond.into_iter().flatten().map(|it| self.program.terms.known(it)));
         }
-        if is_name && !field.nullable && self.program.terms.may_be_none(term) {
+        if is_name && !field.is_nullable() && self.program.terms.may_be_none(term) {
             values.push(NULL);
         }
         values.retain(|value| {
@@ -502,7 +502,7 @@ impl Program {
         if Self::minds_empty(field) {
             values.push(self.terms.known(""));
         }
-        values.extend(field.nullable.then_some(NULL));
+        values.extend(field.is_nullable().then_some(NULL));
         values
     }
 }

@@ -263,7 +263,7 @@ fn leads(names: &ChartNames<'_>, to: fn(&Cycle) -> Vec<&String>) -> Type {
 
 fn limit(names: &ChartNames<'_>) -> Type {
     let mut cycles = names.chart.cycles.values();
-    let is_nullable = |field: &Field| field.nullable;
+    let is_nullable = |field: &Field| field.is_nullable();
     match cycles.any(|cycle| names.chart.context.get(&cycle.limit).is_some_and(is_nullable)) {
         true => Type::Integer.or_none(),
         false => Type::Integer,

@@ -72,7 +72,7 @@ impl<'c> ChartNames<'c> {
             }
             None => self.of(field.kind),
         };
-        if field.nullable { kind.or_none() } else { kind }
+        if field.is_nullable() { kind.or_none() } else { kind }
     }
 
     pub(super) fn of(&self, kind: FieldType) -> Type {

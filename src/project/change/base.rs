@@ -1,5 +1,6 @@
 //! What a change is compared with, and which branch it is on.
 
+use std::collections::HashSet;
 use std::fs;
 
 use super::repository::Repository;
@@ -12,6 +13,10 @@ const DETACHED: &str = "..detached-";
 
 /// The files in the git directory with the branch that is being rebased. HEAD is on none then.
 const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
+
+/// What the log of HEAD says where a commit is made, and not only checked out.
+const MAKING: [&str; 8] =
+    ["commit", "cherry-pick", "revert", "am: ", "(pick)", "(squash)", "(fixup)", "Merge made"];
 
 /// What a change is compared with where nothing is committed, in words.
 const NO_COMMIT: &str = "in this repository, which has no commit yet";
@@ -51,7 +56,7 @@ impl Repository<'_> {
                     false => self.ask(&["merge-base", &head, id])?,
                 };
                 let id = match fork {
-                    Some(fork) => self.without_fetched(fork, &head)?,
+                    Some(fork) => self.without_others(fork, &head)?,
                     None => id.to_owned(),
                 };
                 let id = &*id;
@@ -87,39 +92,52 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns the commit with which HEAD is compared in place of `base`: what was fetched since of the branch that others are
-    /// merged into, as far as HEAD has it. It came from elsewhere, so it is no part of the change.
-    fn without_fetched(&self, base: String, head: &str) -> Result<String, Unknown> {
-        let is_ancestor = |one: &str, other: &str| {
-            let found = self.ask(&["merge-base", "--is-ancestor", one, other])?;
-            Ok::<_, Unknown>(found.is_some())
-        };
-        let log = self.log_of_default_branch().unwrap_or_default();
-        let mut fetched = None;
-        for (ids, what) in log.lines().rev().filter_map(|line| line.split_once('\t')) {
-            let id = ids.split(' ').nth(1);
-            match what.starts_with("update by push") {
-                false => fetched = fetched.or(id),
-                // What was pushed since is the change's own, and comes back with all that is fetched later.
-                true if id.is_none_or(|id| is_ancestor(id, &base).unwrap_or(false)) => break,
-                true => fetched = None,
-            }
+    /// Returns the commit at which HEAD left the default branch, or HEAD where there is no other branch.
+    pub(super) fn left(&self) -> Result<String, Unknown> {
+        match self.default_branch()? {
+            Some((_, id)) => Ok(id),
+            None if self.is_only_branch()? => Ok("HEAD".to_owned()),
+            None => Err(Unknown::new(
+                "the default branch is unknown",
+                "name the commits to look at, such as REV..HEAD",
+            )),
         }
-        let Some(fetched) = fetched else { return Ok(base) };
-        let fork = self.ask(&["merge-base", head, fetched])?;
-        let fork = fork.filter(|fork| *fork != base);
-        Ok(match fork {
-            Some(fork) if is_ancestor(&base, &fork)? => fork,
-            _ => base,
-        })
     }
 
-    /// Returns git's log of what the default branch was elsewhere, if there is one.
-    fn log_of_default_branch(&self) -> Option<String> {
-        let (_, common) = git_dir::of(self.root)?;
-        let head = fs::read_to_string(common.join("refs/remotes/origin/HEAD")).unwrap_or_default();
-        let name = head.trim_end().strip_prefix("ref: ").unwrap_or("refs/remotes/origin/main");
-        fs::read_to_string(common.join("logs").join(name)).ok()
+    /// Returns the commit with which HEAD is compared in place of `base`: the last one that the default branch has brought since,
+    /// before the first that was made in this repository. What came from elsewhere is no part of the change.
+    fn without_others(&self, base: String, head: &str) -> Result<String, Unknown> {
+        let Some((_, other)) = self.default_branch()? else { return Ok(base) };
+        let made = self.made_here();
+        let fork = match made.is_empty() {
+            // Nobody knows what was made here.
+            true => None,
+            false => self.ask(&["merge-base", head, &other])?.filter(|fork| *fork != base),
+        };
+        let Some(fork) = fork else { return Ok(base) };
+        if self.ask(&["merge-base", "--is-ancestor", &base, &fork])?.is_none() {
+            return Ok(base);
+        }
+        let range = format!("{base}..{fork}");
+        let brought = self.ask(&["rev-list", "--topo-order", "--reverse", &range])?;
+        let brought = brought.unwrap_or_default();
+        let others = brought.lines().take_while(|id| !made.contains(*id));
+        Ok(others.last().map_or(base, str::to_owned))
+    }
+
+    /// Returns the commits that were made in the work trees of this repository, by the logs of their HEADs.
+    fn made_here(&self) -> HashSet<String> {
+        let Some((_, common)) = git_dir::of(self.root) else { return HashSet::new() };
+        let trees = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+        let dirs = std::iter::once(common).chain(trees.map(|tree| tree.path()));
+        let mut made = HashSet::new();
+        for log in dirs.filter_map(|dir| fs::read(dir.join("logs/HEAD")).ok()) {
+            let log = String::from_utf8_lossy(&log);
+            let entries = log.lines().filter_map(|line| line.split_once('\t'));
+            let own = entries.filter(|(_, what)| MAKING.iter().any(|making| what.contains(making)));
+            made.extend(own.filter_map(|(ids, _)| ids.split(' ').nth(1).map(str::to_owned)));
+        }
+        made
     }
 
     /// Returns the commit from which two commits went apart; the user knows the second one as `other`.

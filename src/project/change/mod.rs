@@ -18,6 +18,7 @@ use std::sync::PoisonError;
 use self::repository::Repository;
 use crate::project::git::is_in_git;
 use crate::store::git_dir::{self, WorkTree};
+use crate::text::shown;
 
 pub(crate) use self::terms::{Base, Change, Changed, Unknown};
 pub(crate) use self::trees::{RECEIPTS, Tree, Trees};
@@ -67,15 +68,15 @@ pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
 /// differs in the work tree from where it left the default branch.
 pub(crate) fn in_range(trees: &Trees, range: Option<&str>) -> Result<Vec<Changed>, Unknown> {
     let Some(range) = range else {
-        let branch = trees.repository(|repository| repository.default_branch())?;
-        let base = branch.as_ref().map_or("HEAD", |(name, _)| name);
-        return Ok(read(trees, Base::Left(base))?.files);
+        let base = trees.repository(|repository| repository.left())?;
+        return Ok(read(trees, Base::Left(&base))?.files);
     };
     let (from, to) = range.split_once("..").unwrap_or((range, ""));
+    let to = to.trim_start_matches('.');
     let to = if to.is_empty() { "HEAD" } else { to };
     trees.repository(|repository| {
         let (to, from) = (repository.commit(to)?, repository.commit(from)?);
-        let fork = repository.fork(&to, &from, range)?;
+        let fork = repository.fork(&to, &from, &shown(range))?;
         Ok(differing(repository, trees, &fork, &to)?.1)
     })
 }

@@ -133,26 +133,28 @@ impl<'r> Repository<'r> {
         let mut objects = HashMap::new();
         while let Some(entry) = lines.next_if(|line| line.starts_with(':')) {
             let words: Vec<&str> = entry[1..].split(' ').collect();
-            if let ([_, mode, _, id, ..], Some(path)) = (&*words, lines.next()) {
-                objects.insert(path, format!("{mode} {id}"));
+            if let ([old_mode, mode, old, new, ..], Some(path)) = (&*words, lines.next()) {
+                objects.insert(path, [format!("{old_mode} {old}"), format!("{mode} {new}")]);
             }
         }
         let files = lines.filter_map(|line| {
             let mut parts = line.splitn(3, '\t');
             let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
             let lines = added.parse().ok().zip(removed.parse().ok());
-            let object = objects.remove(path).unwrap_or_default();
-            let is_submodule = object.starts_with(GITLINK);
+            let objects = objects.remove(path);
+            let is_now =
+                |mode: &str| objects.as_ref().is_some_and(|[_, now]| now.starts_with(mode));
+            let is_submodule = is_now(GITLINK);
             let content = match lines {
                 _ if is_submodule => Content::Unknown("a submodule: its content is not shown"),
-                None if object.starts_with(NO_FILE) => Content::Removed,
+                None if is_now(NO_FILE) => Content::Removed,
                 None if self.is_text(Path::new(path)) => Content::InFile("not shown by `git diff`"),
                 None => Content::Unknown("binary"),
                 Some(_) if LOCKS.iter().any(|end| path.ends_with(end)) => Content::Generated,
                 Some(_) => Content::InDiff,
             };
             let lines = lines.filter(|_| !is_submodule);
-            Some(Changed { path: path.to_owned(), lines, content, object })
+            Some(Changed { path: path.to_owned(), lines, content, objects })
         });
         Ok(files.collect())
     }

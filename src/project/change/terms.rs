@@ -66,8 +66,8 @@ pub(crate) struct Changed {
     /// How many lines were added and removed; `None` if nobody counts its lines.
     pub(crate) lines: Option<(u64, u64)>,
     pub(crate) content: Content,
-    /// The mode and the object that git has for it now.
-    pub(crate) object: String,
+    /// The mode and the object that git has for it, before and now; `None` if git stores none.
+    pub(crate) objects: Option<[String; 2]>,
 }
 
 /// Where the content of a file can be read.

@@ -141,7 +141,7 @@ impl Trees {
             let files = files.into_iter().map(|Unread { name, why }| Changed {
                 path: String::from_utf8_lossy(&name).into_owned(),
                 lines: None,
-                object: String::new(),
+                objects: None,
                 content: match is_named && repository.is_text(&path(&name)) {
                     true => Content::InFile(why),
                     false => Content::Unknown(why),

@@ -69,7 +69,7 @@ impl Snapshot {
     pub(super) fn setting(&self, name: &str) -> Result<Value, Fault> {
         Ok(match self.config()?.get(name) {
             Some(serde_json::Value::String(path))
-                if self.place.chart.config.get(name).is_some_and(|field| field.file) =>
+                if self.place.chart.config.get(name).is_some_and(|field| field.is_file()) =>
             {
                 let part = settings::named_file(&self.place.root, path)
                     .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
