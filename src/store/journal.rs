@@ -474,7 +474,7 @@ impl TriedLine {
             rule: tried.place.clone(),
             about: chart.about(&tried.place).map(str::to_owned),
             fired: tried.holds,
-            saw: tried.saw.clone(),
+            saw: tried.saw.iter().cloned().collect(),
         }
     }
 }
