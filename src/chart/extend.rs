@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::json;
 use toml::de::DeTable;
 
 use super::merge;
@@ -101,6 +102,25 @@ impl<'t> Extended<'t> {
         let mut chart = structure::json(&self.document()).unwrap_or_default();
         if let Some(chart) = chart.as_object_mut() {
             chart.remove("extends");
+        }
+        toml::to_string_pretty(&chart).unwrap_or_default()
+    }
+
+    /// Returns the same as a file that runs: it takes nothing but templates from the charts that it extends.
+    pub fn printed(&self) -> String {
+        let mut chart = structure::json(&self.document()).unwrap_or_default();
+        let Some(table) = chart.as_object_mut() else { return String::new() };
+        let is_shipped = shipped::extensible().any(|id| id == self.origin);
+        let below = self.layers.len().saturating_sub(usize::from(!is_shipped));
+        let (base, _) = merge::merge(&self.layers[..below]);
+        let taken: Vec<&str> = base.keys().map(|key| key.get_ref().as_ref()).collect();
+        if is_shipped {
+            table.insert("extends".to_owned(), json!([self.origin]));
+            table.remove("templates");
+        }
+        if !taken.is_empty() {
+            let taken = taken.into_iter().filter(|key| !["extends", "templates"].contains(key));
+            table.insert("remove".to_owned(), taken.collect());
         }
         toml::to_string_pretty(&chart).unwrap_or_default()
     }

@@ -60,7 +60,7 @@ pub(super) fn print(named: Option<&str>, charts: &Charts) -> Result<Output, CliE
         if !extended.flaws.is_empty() {
             return Err(CliError::Chart(extended.error(extended.flaws.clone())));
         }
-        page.say(extended.toml().trim_end());
+        page.say(extended.printed().trim_end());
     }
     Ok(Output::of(page))
 }

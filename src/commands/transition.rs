@@ -158,7 +158,7 @@ pub(crate) fn transition(
 
 /// Says what is in the way of the next stop of this session, if anything is.
 pub(crate) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
-    let why = obstacle_at_stop(place, &foresee(place, &seeing_stop(place, session)))?;
+    let why = obstacle_at_stop(&foresee(place, &seeing_stop(place, session)))?;
     let why = capitalized(&why);
     // Without a session, nobody's turn ends.
     let then = session.map_or(" first", |_| ", then end your turn");

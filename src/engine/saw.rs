@@ -1,9 +1,8 @@
-//! The names that a guard looked at, with their values, short enough to be kept for each decision.
+//! The name that a guard looked up last, with its value, short enough to be kept for each decision.
 
-use crate::hash::IndexMap;
 use crate::text::cut;
 use minijinja::value::{Value, ValueKind};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 /// The most characters of a string.
 const TEXT: usize = 80;
@@ -11,41 +10,14 @@ const TEXT: usize = 80;
 /// The most items of a list that are shown.
 const ITEMS: usize = 3;
 
-/// The most entries of a record.
-const ENTRIES: usize = 12;
+/// A dotted name and its value; `None` if nothing was looked up.
+pub type Saw = Option<(String, Json)>;
 
-/// Dotted names and their values.
-pub type Saw = IndexMap<String, Json>;
-
-/// Returns the values in short form; of a private string, only the length.
-pub(super) fn short(values: IndexMap<String, Value>, is_private: impl Fn(&str) -> bool) -> Saw {
-    values
-        .into_iter()
-        .map(|(name, value)| {
-            let short = match value.as_str() {
-                Some(text) if is_private(&name) => json!({ "characters": text.chars().count() }),
-                _ => whole(&value),
-            };
-            (name, short)
-        })
-        .collect()
-}
-
-/// Returns a short value; a record is shown with its fields.
-fn whole(value: &Value) -> Json {
-    if value.kind() != ValueKind::Map {
-        return part(value);
+/// Returns a value in short form: only the first items of a list, nothing of a record, and of a private string the length.
+pub(super) fn short(value: &Value, is_private: bool) -> Json {
+    if let (true, Some(text)) = (is_private, value.as_str()) {
+        return json!({ "characters": text.chars().count() });
     }
-    let entries = value.try_iter().into_iter().flatten().take(ENTRIES);
-    let entries = entries.map(|key| {
-        let entry = value.get_item(&key).unwrap_or_default();
-        (cut(key.to_string(), TEXT), part(&entry))
-    });
-    Json::Object(entries.collect::<Map<_, _>>())
-}
-
-/// Returns a short value that is part of another: only the first items of a list, and nothing of a record.
-fn part(value: &Value) -> Json {
     match value.kind() {
         ValueKind::Bool => Json::from(value.is_true()),
         ValueKind::Number => serde_json::to_value(value).unwrap_or_default(),
@@ -89,14 +61,10 @@ mod tests {
                 Value::from(vec!["a", "b", "c", "d"]),
                 json!({ "items": 4, "first": ["a", "b", "c"] }),
             ),
-            (rows.clone(), json!({ "items": 2 })),
-            (
-                Value::from_pairs([("exists", Value::from(true)), ("rows", rows)]),
-                json!({ "exists": true, "rows": { "items": 2 } }),
-            ),
+            (rows, json!({ "items": 2 })),
         ];
         for (value, expected) in cases {
-            assert_eq!(whole(&value), expected, "{value}");
+            assert_eq!(short(&value, false), expected, "{value}");
         }
     }
 }

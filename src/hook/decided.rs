@@ -114,7 +114,7 @@ fn describe(
     fields["bare"] = Json::from(bare);
     // A plugin also calls the hook at the start of a session, and only then is an old fact looked up.
     if bare || name == "SessionStart" {
-        driver::set_bare(place.journal(), bare);
+        driver::set_bare(&place.store, bare);
     }
     if !is_stop(name) {
         return Vec::new();

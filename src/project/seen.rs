@@ -14,7 +14,7 @@ use crate::project::ledger::rulings;
 use crate::store::journal::Code;
 
 /// What a review sees.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     /// `None` if it is unknown: without git, nobody knows what has changed in the code.
     pub(crate) all: Option<u64>,

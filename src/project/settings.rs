@@ -160,14 +160,34 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
 
 /// Does the same without the settings of another chart.
 fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Settings, String> {
-    let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);
         (name.clone(), setting)
     });
-    let mut settings: IndexMap<String, Setting> = defaults.collect();
-    let mut wanted: Vec<(String, HeldBack)> = Vec::new();
-    if let Some(path) = user_file(&chart.id, root, &mut warnings) {
+    let mut read =
+        Settings { settings: defaults.collect(), warnings: Vec::new(), asked: Vec::new() };
+    read.take_users(chart, root)?;
+    read.take_projects(chart, root, before)?;
+    read.asked = asked(chart, root, &read.settings)?;
+    let is_trusted =
+        read.asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, &read.asked);
+    if !is_trusted {
+        read.warnings.extend(warning(&read.settings));
+    }
+    for setting in read.settings.values_mut() {
+        if let Some(held) = setting.held_back.take_if(|_| is_trusted) {
+            (setting.value, setting.origin) = (held.value, Some(held.file));
+        }
+    }
+    Ok(read)
+}
+
+impl Settings {
+    /// Takes the values of the user's own file.
+    fn take_users(&mut self, chart: &Chart, root: &Path) -> Result<(), String> {
+        let Some(path) = user_file(&chart.id, root, &mut self.warnings) else {
+            return Ok(());
+        };
         // A user's own file may be a link to anywhere.
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         let folder = real.parent().unwrap_or(&real);
@@ -178,98 +198,91 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
             }
             _ => disk::read(folder, &real),
         };
-        for (name, value) in values(chart, read, &path, &mut warnings)? {
+        for (name, value) in values(chart, read, &path, &mut self.warnings)? {
             let field = chart.config.get(&name);
             if field.is_some_and(|field| field.is_file()) {
-                warnings.push(format!(
+                self.warnings.push(format!(
                     "{}: `{name}` is ignored: it is a file of one project, so it belongs in that project's {CONFIG}.",
                     path.display()
                 ));
-            } else if let Some(setting) = settings.get_mut(&name) {
+            } else if let Some(setting) = self.settings.get_mut(&name) {
                 setting.origin = Some(path.clone());
                 setting.value = without_must_run(&name, &value);
                 if setting.value != value {
                     let (file, why) = (path.clone(), Why::PerProject);
-                    wanted.push((name, HeldBack { value, file, why }));
+                    setting.held_back = Some(HeldBack { value, file, why });
                 }
             }
         }
+        Ok(())
     }
-    let shown = Path::new(&chart.scope.home).join(CONFIG);
-    let read = match before {
-        Some(Before(before)) => Ok(before.clone()),
-        None => disk::read(root, &root.join(&shown)),
-    };
-    let own = values(chart, read, &shown, &mut warnings)?;
-    for (name, value) in own {
-        let (Some(setting), Some(field)) = (settings.get_mut(&name), chart.config.get(&name))
-        else {
-            continue;
+
+    /// Takes the values of the project's file, and holds back those that the user has to agree to.
+    fn take_projects(
+        &mut self,
+        chart: &Chart,
+        root: &Path,
+        before: Option<&Before>,
+    ) -> Result<(), String> {
+        let file = Path::new(&chart.scope.home).join(CONFIG);
+        let read = match before {
+            Some(Before(before)) => Ok(before.clone()),
+            None => disk::read(root, &root.join(&file)),
         };
-        let at = wanted.iter().position(|(other, _)| *other == name);
-        let users = at.map_or(&setting.value, |at| &wanted[at].1.value);
-        let looser = match setting.origin {
-            Some(_) => Some(Why::Looser),
-            None => field.is_bound().then_some(Why::Loose),
-        };
-        // If the user has already set the same value, no further consent is needed.
-        // It costs the user's money.
-        let turns_on = name == EVERY_STOP && value == true;
-        let why = if (field.is_file() || field.is_of_commands() || turns_on) && *users != value {
-            Some(Why::Power)
-        } else if looser.is_some() && field.is_looser(&value, users) {
-            looser
-        } else if without_must_run(&name, &value) != value {
-            Some(Why::PerProject)
-        } else {
-            None
-        };
-        let file = shown.clone();
-        match why {
-            Some(why) => {
-                at.map(|at| wanted.remove(at));
-                wanted.push((name, HeldBack { value, file, why }));
-            }
-            None => {
-                at.map(|at| wanted.remove(at));
-                setting.value = value;
-                setting.origin = Some(file);
+        for (name, value) in values(chart, read, &file, &mut self.warnings)? {
+            let (Some(setting), Some(field)) =
+                (self.settings.get_mut(&name), chart.config.get(&name))
+            else {
+                continue;
+            };
+            let held = setting.held_back.take();
+            let users = held.as_ref().map_or(&setting.value, |held| &held.value);
+            let looser = match setting.origin {
+                Some(_) => Some(Why::Looser),
+                None => field.is_bound().then_some(Why::Loose),
+            };
+            // If the user has already set the same value, no further consent is needed.
+            // It costs the user's money.
+            let turns_on = name == EVERY_STOP && value == true;
+            let why = if (field.is_file() || field.is_of_commands() || turns_on) && *users != value
+            {
+                Some(Why::Power)
+            } else if looser.is_some() && field.is_looser(&value, users) {
+                looser
+            } else if without_must_run(&name, &value) != value {
+                Some(Why::PerProject)
+            } else {
+                None
+            };
+            let file = file.clone();
+            match why {
+                Some(why) => setting.held_back = Some(HeldBack { value, file, why }),
+                None => (setting.value, setting.origin) = (value, Some(file)),
             }
         }
+        Ok(())
     }
-    let asked = asked(chart, root, &shown, &wanted)?;
-    let is_trusted = asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, &asked);
-    if !is_trusted {
-        warnings.extend(warning(&wanted));
-    }
-    for (name, held) in wanted {
-        let Some(setting) = settings.get_mut(&name) else {
-            continue;
-        };
-        match is_trusted {
-            true => (setting.value, setting.origin) = (held.value, Some(held.file)),
-            false => setting.held_back = Some(held),
-        }
-    }
-    Ok(Settings { settings, warnings, asked })
 }
 
-/// Returns what the user is asked to trust: each of these settings, and the file that it names.
+/// Returns the settings that are held back, with their names.
+fn held_back(settings: &IndexMap<String, Setting>) -> impl Iterator<Item = (&String, &HeldBack)> {
+    settings.iter().filter_map(|(name, setting)| Some((name, setting.held_back.as_ref()?)))
+}
+
+/// Returns what the user is asked to trust: each setting that is held back, and the file that it names.
 fn asked(
     chart: &Chart,
     root: &Path,
-    shown: &Path,
-    wanted: &[(String, HeldBack)],
+    settings: &IndexMap<String, Setting>,
 ) -> Result<Vec<Part>, String> {
     let mut asked = Vec::new();
-    for (name, HeldBack { value, file, .. }) in wanted {
-        asked.push(Part {
-            name: format!("{}: {name}", file.display()),
-            content: value.to_string().into_bytes(),
-        });
+    for (name, HeldBack { value, file, .. }) in held_back(settings) {
+        let file = file.display();
+        let content = value.to_string().into_bytes();
+        asked.push(Part { name: format!("{file}: {name}"), content });
         if let (true, Some(path)) = (chart.config[name].is_file(), value.as_str()) {
             let part = named_file(root, path);
-            asked.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
+            asked.push(part.map_err(|why| format!("{file}: `{name}`: {why}"))?);
         }
     }
     Ok(asked)
@@ -286,13 +299,14 @@ fn without_must_run(setting: &str, value: &Json) -> Json {
 }
 
 /// Returns a sentence for each file with values that are held back.
-fn warning(wanted: &[(String, HeldBack)]) -> Vec<String> {
+fn warning(settings: &IndexMap<String, Setting>) -> Vec<String> {
     let mut files: IndexMap<String, Vec<String>> = IndexMap::default();
-    for (name, held) in wanted {
+    for (name, held) in held_back(settings) {
         let names = files.entry(held.file.display().to_string()).or_default();
         names.push(match held.why {
-            Why::Looser => format!("`{name}` (looser than your own)"),
-            Why::Loose => format!("`{name}` (looser than the default)"),
+            Why::Looser | Why::Loose => {
+                format!("`{name}` ({})", held.why.text().trim_start_matches("it is "))
+            }
             Why::Power | Why::PerProject => format!("`{name}`"),
         });
     }

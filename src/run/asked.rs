@@ -39,7 +39,7 @@ pub(crate) fn limit(fields: &mut Json) {
 /// Returns the same for a command about `place`, with how its hook is called.
 pub(crate) fn typed_at(place: &Place) -> Json {
     let mut fields = typed();
-    fields["bare"] = place.journal().facts().is_bare.into();
+    fields["bare"] = driver::is_bare(&place.store).into();
     // In a host's sandbox, the shell of the agent often cannot write there.
     fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
     fields
@@ -90,7 +90,7 @@ pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
 
 /// Returns the next stop of a session.
 pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
-    let bare = place.journal().facts().is_bare;
+    let bare = driver::is_bare(&place.store);
     let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
     limit(&mut fields);
     Event::hook("Stop", fields)

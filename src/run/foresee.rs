@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::engine::decision::{Ended, Outcome, Step};
 use crate::engine::event::Event;
 use crate::project::state_file::Reading;
+use crate::run::coming;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
-use crate::run::{coming, gates};
 
 /// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.
 pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
@@ -32,13 +32,10 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
 }
 
 /// Returns what is in the way of the stop that is foreseen, as the end of a sentence.
-pub(crate) fn obstacle_at_stop(place: &Place, foreseen: &Result<Step, Stuck>) -> Option<String> {
+pub(crate) fn obstacle_at_stop(foreseen: &Result<Step, Stuck>) -> Option<String> {
     match foreseen {
         Ok(step) => {
-            let why = match step {
-                Step::Invoke(due) => gates::obstacle(place, &due.gates),
-                Step::Done(_) => step.failure().map(str::to_owned),
-            };
+            let why = step.failure();
             why.map(|why| format!("the review that is due cannot run: {why}"))
         }
         Err(stuck) => Some(format!("no decision can be made at the next stop: {stuck}")),

@@ -5,12 +5,11 @@ use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::command_line;
-use crate::engine::decision::{FailedGate, Gates, Invocation, Outcome};
+use crate::engine::decision::{FailedGate, Invocation, Outcome};
 use crate::hash;
 use crate::page::span;
 use crate::process::End;
 use crate::process::log;
-use crate::process::program::locate;
 use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::run::effects;
@@ -98,24 +97,6 @@ pub(crate) fn run(
     }
     let _ = std::fs::remove_file(&log);
     Ok(None)
-}
-
-/// Returns which of the gates could not be started from this process, and why, as a sentence.
-pub(crate) fn obstacle(place: &Place, gates: &Gates) -> Option<String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_startable = |command: &String| {
-        let argv = command_line::words(command)?;
-        let program = argv.first().map_or("", String::as_str);
-        let file = locate(program, &path, &place.root)?;
-        match place.root.join(file).exists() {
-            true => Ok(()),
-            false => Err(format!("{program} does not exist")),
-        }
-    };
-    gates.commands.iter().find_map(|command| {
-        let why = is_startable(command).err()?;
-        Some(format!("the gate `{command}` cannot be started: {why}"))
-    })
 }
 
 /// Runs one of them.

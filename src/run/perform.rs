@@ -21,7 +21,7 @@ use crate::run::line::{STANDS_IN, decided, is_for_user};
 use crate::run::noticed::{NOTED, Noticed, differs};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::{Reviewed, Unwritten, hook_timeout, review};
+use crate::run::review::{NextStep, Unwritten, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, already_running, running};
@@ -106,14 +106,6 @@ fn add_decision(
     place.journal().add(&Line::Decision(line))
 }
 
-/// What to do next, on the way to an answer.
-enum NextStep {
-    /// Run what the decision asks for.
-    Review,
-    /// Decide again under the write lock, and write; after this run, if there was one.
-    Write(Option<Box<Unwritten>>, Arc<Git>),
-}
-
 fn carry_out(
     place: &Place,
     event: &Event,
@@ -121,64 +113,28 @@ fn carry_out(
     git: Arc<Git>,
     start: Instant,
 ) -> Result<Performed, Stuck> {
-    if let Some(performed) = waited_for(place, event) {
+    let answered = waited_for(place, event)
+        .or_else(|| owed(place, event, snapshot))
+        .or_else(|| kept_for_review(place, event));
+    if let Some(performed) = answered {
         return Ok(performed);
     }
-    if let Some(performed) = owed(place, event, snapshot) {
-        return Ok(performed);
-    }
-    if let Some(performed) = kept_for_review(place, event) {
-        return Ok(performed);
-    }
-    let mut next = match snapshot.decide(event, None)? {
-        Step::Invoke(_) => NextStep::Review,
-        Step::Done(decision) if let Some(pause) = pause(place, event, &decision) => {
-            let _lock = place.lock()?;
-            note(place, Some(pause)).map_err(io("the pause cannot be recorded"))?;
-            let call = place.chart.call(pause);
-            let says = format!("`{call}` takes effect when the review that is running has ended.");
-            return Ok(Performed::said(says));
-        }
-        Step::Done(decision) if decision.writes_nothing() => {
-            if is_claiming(place, event, &decision) {
-                let _lock = place.lock()?;
-                claim(place, event, &decision)?;
-            }
-            let performed = Performed::of(snapshot, decision);
-            return Ok(performed);
-        }
-        Step::Done(_) => NextStep::Write(None, git),
-    };
+    let mut next = first_step(place, event, snapshot, git)?;
     // The review that has ended, if this is already the next one at the same stop.
     let mut earlier: Option<(Performed, Duration)> = None;
     // In each round but the last, someone else has changed what is due, or a cycle has ended and the next one has begun.
     loop {
         next = match next {
+            NextStep::Answer(performed) => return Ok(performed.after(earlier)),
             NextStep::Review => {
                 let before = earlier.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
-                match review(place, event, before)? {
-                    Reviewed::Ran(run) => NextStep::Write(Some(run), Arc::default()),
-                    Reviewed::NotDue(git) => NextStep::Write(None, git),
-                    Reviewed::Answered(performed) => return Ok(performed.after(earlier)),
-                }
+                review(place, event, before)?
             }
             NextStep::Write(run, git) => {
-                let ended = run.as_ref().and_then(|run| run.in_words(place));
-                let given = run.as_ref().map(|run| run.event.clone());
-                let given = given.as_ref().unwrap_or(event);
-                let written = write(place, given, run.map(|run| *run), &git);
-                let written = written.map_err(|stuck| {
-                    if ended.is_some() {
-                        // It counts as failed: the next one may be lost in the same way.
-                        let _ = place.journal().set_aside(stuck.to_string());
-                    }
-                    stuck.losing(ended)
-                });
-                let Some(mut performed) = written? else {
+                let Some(performed) = written(place, event, run, &git)? else {
                     next = NextStep::Review;
                     continue;
                 };
-                performed.tree = given.fields["tree"].as_str().map(str::to_owned);
                 let Some(then) = follows(place, event, &performed, start) else {
                     return Ok(performed.after(earlier));
                 };
@@ -190,6 +146,56 @@ fn carry_out(
             }
         };
     }
+}
+
+/// Decides about an event, and returns what follows.
+fn first_step(
+    place: &Place,
+    event: &Event,
+    snapshot: &Arc<Snapshot>,
+    git: Arc<Git>,
+) -> Result<NextStep, Stuck> {
+    let performed = match snapshot.decide(event, None)? {
+        Step::Invoke(_) => return Ok(NextStep::Review),
+        Step::Done(decision) if let Some(pause) = pause(place, event, &decision) => {
+            let _lock = place.lock()?;
+            note(place, Some(pause)).map_err(io("the pause cannot be recorded"))?;
+            let call = place.chart.call(pause);
+            Performed::said(format!(
+                "`{call}` takes effect when the review that is running has ended."
+            ))
+        }
+        Step::Done(decision) if decision.writes_nothing() => {
+            if is_claiming(place, event, &decision) {
+                let _lock = place.lock()?;
+                claim(place, event, &decision)?;
+            }
+            Performed::of(snapshot, decision)
+        }
+        Step::Done(_) => return Ok(NextStep::Write(None, git)),
+    };
+    Ok(NextStep::Answer(Box::new(performed)))
+}
+
+/// Writes what is decided about an event, after this review if there was one; `None` if another one has become due.
+fn written(
+    place: &Place,
+    event: &Event,
+    run: Option<Box<Unwritten>>,
+    git: &Arc<Git>,
+) -> Result<Option<Performed>, Stuck> {
+    let ended = run.as_ref().and_then(|run| run.in_words(place));
+    let given = run.as_ref().map(|run| run.event.clone());
+    let event = given.as_ref().unwrap_or(event);
+    let written = write(place, event, run.map(|run| *run), git).map_err(|stuck| {
+        if ended.is_some() {
+            // It counts as failed: the next one may be lost in the same way.
+            let _ = place.journal().set_aside(stuck.to_string());
+        }
+        stuck.losing(ended)
+    });
+    let tree = event.fields["tree"].as_str().map(str::to_owned);
+    Ok(written?.map(|performed| Performed { tree, ..performed }))
 }
 
 /// Returns what follows at once if this decision sends the agent back only to stop again, because a cycle has ended or its

@@ -26,14 +26,14 @@ use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
 use crate::store::running::{Begun, cancel_file};
 
-/// What happened to a review that was due.
-pub(crate) enum Reviewed {
-    /// It was run.
-    Ran(Box<Unwritten>),
-    /// It is no longer due, and something else has to be written.
-    NotDue(Arc<Git>),
-    /// The event already has its answer.
-    Answered(Box<Performed>),
+/// What to do next, on the way to an answer.
+pub(crate) enum NextStep {
+    /// Run the review that is due.
+    Review,
+    /// Decide again under the write lock, and write; after this review, if there was one.
+    Write(Option<Box<Unwritten>>, Arc<Git>),
+    /// The event has its answer.
+    Answer(Box<Performed>),
 }
 
 /// A run that has ended and is not written yet, with what was there when it began.
@@ -66,9 +66,9 @@ impl Unwritten {
     }
 }
 
-/// Runs the review that is due, unless one is already running. The hook has been at it for the time `before`.
-pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<Reviewed, Stuck> {
-    let answered = |performed| Ok(Reviewed::Answered(Box::new(performed)));
+/// Runs the review that is due, unless one is already running. Returns what follows. The hook has been at it for the time `before`.
+pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<NextStep, Stuck> {
+    let answered = |performed| Ok(NextStep::Answer(Box::new(performed)));
     if event.session.is_some()
         && let Some(why) = git::untrusted_locks(&place.root, &place.chart.scope.home)
     {
@@ -94,62 +94,75 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<R
         Step::Done(decision) if decision.writes_nothing() => {
             return answered(Performed::of(&snapshot, decision));
         }
-        Step::Done(_) => return Ok(Reviewed::NotDue(git)),
+        Step::Done(_) => return Ok(NextStep::Write(None, git)),
     };
-    let journal = place.journal();
-    let undecided = journal.undecided();
-    if let Some(paid) = undecided.filter(|paid| is_about_now(place, &paid.run, &invocation)) {
-        let (by, run) = (paid.by, paid.run);
-        let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
-        let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
-        let ended = Ended { effort, ..Ended::new(invocation, outcome) };
-        let (changed, event) = (None, event.clone());
-        let before = snapshot;
+    if let Some(ended) = paid(place, &invocation) {
+        let (changed, event, before) = (None, event.clone(), snapshot);
         let unwritten = Unwritten { ended, revision, before, changed, event, lock: running };
-        return Ok(Reviewed::Ran(Box::new(unwritten)));
+        return Ok(NextStep::Write(Some(Box::new(unwritten)), Arc::default()));
     }
     let state = snapshot.state.text().unwrap_or_default();
     let goes_on = event.fields["stop_hook_active"] == true;
-    let was_sent_back = goes_on && SEND_BACK.is_for(journal, state);
+    let was_sent_back = goes_on && SEND_BACK.is_for(place.journal(), state);
     if let Some(performed) = sent_back(event, &invocation, was_sent_back) {
         // If it stays unknown, the agent is sent back until the host ignores it.
-        let _ = SEND_BACK.note(journal, state, None);
+        let _ = SEND_BACK.note(place.journal(), state, None);
         return answered(performed);
     }
-    let announced = announced(&invocation);
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
+    let Some(attempt) = begin(place, event, (&snapshot, invocation), revision, hook, &running)?
+    else {
+        return Ok(NextStep::Write(None, Arc::default()));
+    };
+    let Attempt { outcome, effort, changed, event, invocation, .. } = attempt;
+    let ended = Ended { invocation, outcome, superseded: false, effort };
+    let before = snapshot;
+    let unwritten = Unwritten { ended, revision, before, changed, event, lock: running };
+    Ok(NextStep::Write(Some(Box::new(unwritten)), Arc::default()))
+}
+
+/// Begins the review that is due, and waits for its end: the journal has both, before anything is decided about it. `None` if it
+/// is no longer due after its gates.
+fn begin(
+    place: &Place,
+    event: &Event,
+    (snapshot, invocation): (&Arc<Snapshot>, Invocation),
+    revision: u64,
+    hook: u64,
+    lock: &ReviewLock,
+) -> Result<Option<Attempt>, Stuck> {
+    let announced = announced(&invocation);
     // What is not in the journal, no limit counts.
     let uncounted =
         "no review was started, because the journal, which counts reviews, could not be written";
     let cancel = cancel_file(&place.store, &place.instance.name);
-    let begun = Begun::say(journal, cancel, &announced).map_err(io(uncounted))?;
-    let lock = place.lock()?;
+    let begun = Begun::say(place.journal(), cancel, &announced).map_err(io(uncounted))?;
+    let write_lock = place.lock()?;
     // A file system that stores no state stores no verdict either, and that would be paid for and lost.
     disk::try_to_replace(&place.dir().join(state_file::FILE))
         .map_err(io("no review was started, because its result could not be written"))?;
     // Without it, what is changed during the review is not named.
     let _ = Noticed::of(place, &snapshot.state, false).write(place);
-    drop(lock);
-    let due = Due { snapshot: &snapshot, revision, hook, lock: &running, begun: &begun };
-    let Some(attempt) = due.attempt(place, event.clone(), invocation, announced)? else {
-        return Ok(Reviewed::NotDue(Arc::default()));
-    };
-    let Attempt { announced, outcome, effort, changed, seen, event, invocation } = attempt;
-    if outcome.failed_gate().is_none() {
-        // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
-        let review = ended(place, announced, seen, &outcome, &effort);
-        let _ = place.journal().add(&Line::Review(review));
+    drop(write_lock);
+    let due = Due { snapshot, revision, hook, lock, begun: &begun };
+    let attempt = due.attempt(place, event.clone(), invocation, announced)?;
+    if let Some(Attempt { announced, outcome, effort, seen, .. }) = &attempt
+        && outcome.failed_gate().is_none()
+    {
+        // If the process is killed after this, the verdict is known, and not paid for again.
+        let review = ended(place, announced.clone(), seen.clone(), outcome, effort);
+        let _ = place.journal().add_first(&Line::Review(review));
     }
-    // A process that is killed before this leaves it, so that the review is in the journal all the same.
-    drop(begun);
-    Ok(Reviewed::Ran(Box::new(Unwritten {
-        ended: Ended { invocation, outcome, superseded: false, effort },
-        revision,
-        before: snapshot,
-        changed,
-        event,
-        lock: running,
-    })))
+    Ok(attempt)
+}
+
+/// Returns the end of the review that is due if it has ended before, nothing was decided about it, and nothing has changed since.
+fn paid(place: &Place, due: &Invocation) -> Option<Ended> {
+    let paid = place.journal().undecided().filter(|paid| is_about_now(place, &paid.run, due))?;
+    let (by, run) = (paid.by, paid.run);
+    let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
+    let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
+    Some(Ended { effort, ..Ended::new(due.clone(), outcome) })
 }
 
 /// Returns whether a review is the one that is due, and nothing has changed since.

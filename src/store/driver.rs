@@ -163,10 +163,17 @@ pub(crate) fn leave(journal: &Journal) {
     }
 }
 
-/// Records whether a settings file calls the hook, or a plugin does.
-pub(crate) fn set_bare(journal: &Journal, is_bare: bool) {
-    if journal.facts().is_bare != is_bare {
+/// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all
+/// instances.
+pub(crate) fn is_bare(store: &Store) -> bool {
+    sessions(store).facts().is_bare
+}
+
+/// Records that a settings file calls the hook, or that a plugin does.
+pub(crate) fn set_bare(store: &Store, is_bare: bool) {
+    let sessions = sessions(store);
+    if sessions.facts().is_bare != is_bare {
         // If this cannot be recorded, commands are named as the plugin has them.
-        let _ = journal.note(Fact::Hook { is_bare });
+        let _ = sessions.note(Fact::Hook { is_bare });
     }
 }

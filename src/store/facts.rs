@@ -316,7 +316,7 @@ pub(crate) struct Facts {
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
-    pub(crate) is_bare: bool,
+    pub(super) is_bare: bool,
     /// When the user last asked for another try, in RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retried: Option<String>,

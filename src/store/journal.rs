@@ -265,7 +265,7 @@ impl Journal {
         self.append(line, false)
     }
 
-    /// Adds a line about a decision that is about to be written, and waits until the disk has it.
+    /// Adds a line before anything that depends on it is written, and waits until the disk has it.
     pub(crate) fn add_first(&self, line: &Line) -> io::Result<()> {
         self.append(line, true)
     }
@@ -474,7 +474,7 @@ impl TriedLine {
             rule: tried.place.clone(),
             about: chart.about(&tried.place).map(str::to_owned),
             fired: tried.holds,
-            saw: tried.saw.clone(),
+            saw: tried.saw.iter().cloned().collect(),
         }
     }
 }

@@ -129,7 +129,7 @@ impl Facts {
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
-        let obstacle = obstacle_at_stop(place, &foreseen);
+        let obstacle = obstacle_at_stop(&foreseen);
         let view = Inspector::new(chart, &world);
         let context = snapshot.context().clone();
         let phase = context::text(&context, Some(&chart.state));

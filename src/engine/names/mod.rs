@@ -62,8 +62,10 @@ struct Moving {
     is_preview: bool,
     /// The paths that the actions of the firing rule create, rename or remove.
     touched: Vec<String>,
-    /// What the guard that is being evaluated has looked at so far, in order; `None` between two guards.
-    seen: Option<IndexMap<String, Value>>,
+    /// A guard is being evaluated.
+    is_watched: bool,
+    /// What it has looked at last.
+    seen: Option<(String, Value)>,
 }
 
 /// Returns how much of `room` a value leaves, with the lists in its lists; `None` if it takes more.
@@ -90,23 +92,26 @@ impl Names {
         })
     }
 
-    /// Returns the result of `evaluate`, and what it looked at directly: of a let or a check only the value.
+    /// Returns the result of `evaluate`, and the name that it looked up last, which decided it: of a let or a check, only that.
     pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Saw) {
-        self.moving().seen = Some(IndexMap::default());
+        self.moving().is_watched = true;
         let value = evaluate();
-        let seen = self.moving().seen.take().unwrap_or_default();
-        (value, saw::short(seen, |name: &str| self.is_private(name)))
+        let mut moving = self.moving();
+        moving.is_watched = false;
+        let seen = moving.seen.take();
+        drop(moving);
+        let seen = seen.map(|(name, value)| {
+            let short = saw::short(&value, self.is_private(&name));
+            (name, short)
+        });
+        (value, seen)
     }
 
     /// Records that a name was looked up.
     fn note(&self, name: impl FnOnce() -> String, value: &Value) {
         let mut moving = self.moving();
-        let is_direct = moving.making.is_empty();
-        if let Some(seen) = moving.seen.as_mut().filter(|_| is_direct) {
-            let name = name();
-            // The name that was looked up last is moved to the end: it decided the guard's value.
-            seen.shift_remove(&name);
-            seen.insert(name, value.clone());
+        if moving.is_watched && moving.making.is_empty() {
+            moving.seen = Some((name(), value.clone()));
         }
     }
 

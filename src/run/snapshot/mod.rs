@@ -6,7 +6,7 @@ mod reviews;
 mod user;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
@@ -109,11 +109,6 @@ impl Snapshot {
     /// Takes this state; everything else is read when it is needed.
     pub(crate) fn take(place: &Place, state: Reading) -> Self {
         let file = place.instance.dir.join(state_file::FILE);
-        Self::with_state(place, state, &file)
-    }
-
-    /// Returns a snapshot with the state in another file.
-    pub(crate) fn with_state(place: &Place, state: Reading, file: &Path) -> Self {
         let chart = &place.chart;
         let mut context = match &state {
             Reading::Sound { context, .. } => context.clone(),
