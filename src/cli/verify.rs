@@ -128,10 +128,13 @@ fn listed(receipts: &[Receipt]) -> Page {
         let what = format!("{} {}: {}", shown(&name), shown(&receipt.cycle), shown(&receipt.ended));
         page.styled(&format!("{day} {}", paint_words(page::STRONG, &what)));
         for review in &receipt.reviews {
-            let verdict = review.verdict.as_deref().unwrap_or("did not count");
-            let by = review.by.as_deref().unwrap_or("a reviewer");
+            let by = shown(review.by.as_deref().unwrap_or("a reviewer"));
             let found = counted(review.findings, "finding");
-            page.row("", &format!("{}. {verdict} by {}, {found}", review.n, shown(by)));
+            let result = match &review.verdict {
+                Some(verdict) => format!("{verdict} by {by}, {found}"),
+                None => format!("failed, or did not count, by {by}"),
+            };
+            page.row("", &format!("{}. {result}", review.n));
         }
         let files = receipt.code.as_ref().map(|code| code.files.len());
         files.iter().for_each(|files| page.row("", &counted(*files, "changed file")));

@@ -303,6 +303,15 @@ fn change_texts(folder: &Path, dice: &mut impl FnMut(u64) -> u64) {
     }
 }
 
+/// The other tests ask the program's own list.
+#[test]
+fn what_is_harmful_is_known() {
+    for text in HARMFUL {
+        assert!(text.contains(is_harmful), "{text:?}");
+    }
+    assert!(!"äß 项目 🙂".contains(is_harmful));
+}
+
 #[test]
 fn no_field_of_any_file_reaches_a_terminal_or_an_agent_as_it_is() {
     let all = rounds(120);
