@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::chart::Chart;
 use crate::chart::choice::of_changes;
+use crate::chart::known::RECEIPTS;
 use crate::commands::error::{CliError, WRONG_USAGE};
 use crate::commands::output::Output;
 use crate::commands::place::{cwd, existing};
 use crate::page::{self, Page, counted, paint_words};
 use crate::project::change::{self, Trees, Unknown};
 use crate::project::{find, home};
-use crate::receipt::file::SETTING;
 use crate::receipt::statement::Receipt;
 use crate::receipt::verify::{Receipts, Verified};
 use crate::run::write::add_receipts;
@@ -51,7 +51,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     if receipts.all.is_empty() {
         let message = "there is nothing to verify with yet: no review has been clean in this clone";
         let help = format!(
-            "`taskie review` reviews a change; with the setting `{SETTING}`, the receipts of plans come with a clone"
+            "`taskie review` reviews a change; with the setting `{RECEIPTS}`, the receipts of plans come with a clone"
         );
         return Err(CliError::with_help(message, help).with_code(NO_RECEIPT));
     }
