@@ -36,6 +36,9 @@ pub const MUST_RUN: &str = "must-run";
 /// `restricted`: a reviewer whose vendor the program knows may do little more than read, as it may without this setting.
 pub const PERMISSIONS: &str = "permissions";
 
+/// Where the receipts of reviews are kept.
+pub const RECEIPTS: &str = "receipts";
+
 /// The commands that call the user.
 pub const NOTIFY: &str = "notify";
 
@@ -47,7 +50,7 @@ pub const EVERY_STOP: &str = "every_stop";
 pub const BASE: &str = "base";
 
 /// All settings, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 11] = [
+pub const KNOWN: [(&str, &[FieldType]); 12] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_CYCLE, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
@@ -58,5 +61,6 @@ pub const KNOWN: [(&str, &[FieldType]); 11] = [
     (GATES, &[FieldType::List]),
     (PERMISSIONS, &[FieldType::String]),
     (NOTIFY, &[FieldType::List]),
+    (RECEIPTS, &[FieldType::String]),
     (EVERY_STOP, &[FieldType::Boolean]),
 ];

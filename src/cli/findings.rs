@@ -22,7 +22,7 @@ use crate::view::turn::Waits;
     override_usage = "taskie findings [OPTIONS]\n       taskie findings accept|reject ID --reason WHY"
 )]
 pub(crate) struct Args {
-    /// Decide about a finding; later reviewers will know: accept or reject
+    /// Say that a finding is right and will be fixed (accept), or wrong (reject): later reviewers will know
     #[arg(requires = "finding", requires = "reason", value_parser = words(RULINGS.map(|(own, _)| own)))]
     ruling: Option<String>,
     /// The finding, as `findings` shows it

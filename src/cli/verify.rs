@@ -7,13 +7,13 @@ use serde_json::json;
 
 use crate::chart::Chart;
 use crate::chart::choice::of_changes;
+use crate::chart::known::RECEIPTS;
 use crate::commands::error::{CliError, WRONG_USAGE};
 use crate::commands::output::Output;
 use crate::commands::place::{cwd, existing};
 use crate::page::{self, Page, counted, paint_words};
 use crate::project::change::{self, Trees, Unknown};
 use crate::project::{find, home};
-use crate::receipt::file::SETTING;
 use crate::receipt::statement::Receipt;
 use crate::receipt::verify::{Receipts, Verified};
 use crate::run::write::add_receipts;
@@ -51,7 +51,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     if receipts.all.is_empty() {
         let message = "there is nothing to verify with yet: no review has been clean in this clone";
         let help = format!(
-            "`taskie review` reviews a change; with the setting `{SETTING}`, the receipts of plans come with a clone"
+            "`taskie review` reviews a change; with the setting `{RECEIPTS}`, the receipts of plans come with a clone"
         );
         return Err(CliError::with_help(message, help).with_code(NO_RECEIPT));
     }
@@ -128,10 +128,13 @@ fn listed(receipts: &[Receipt]) -> Page {
         let what = format!("{} {}: {}", shown(&name), shown(&receipt.cycle), shown(&receipt.ended));
         page.styled(&format!("{day} {}", paint_words(page::STRONG, &what)));
         for review in &receipt.reviews {
-            let verdict = review.verdict.as_deref().unwrap_or("did not count");
-            let by = review.by.as_deref().unwrap_or("a reviewer");
+            let by = shown(review.by.as_deref().unwrap_or("a reviewer"));
             let found = counted(review.findings, "finding");
-            page.row("", &format!("{}. {verdict} by {}, {found}", review.n, shown(by)));
+            let result = match &review.verdict {
+                Some(verdict) => format!("{verdict} by {by}, {found}"),
+                None => format!("failed, or did not count, by {by}"),
+            };
+            page.row("", &format!("{}. {result}", review.n));
         }
         let files = receipt.code.as_ref().map(|code| code.files.len());
         files.iter().for_each(|files| page.row("", &counted(*files, "changed file")));

@@ -26,7 +26,7 @@ use crate::store::running;
 use crate::store::{Store, driver};
 
 /// The commands that ask about what is under review, whether it is a plan or a change.
-const ASKING: [&str; 4] = ["status", "log", "findings", "report"];
+pub(crate) const ASKING: [&str; 4] = ["status", "log", "findings", "report"];
 
 /// What has to be known of a command line before clap reads it.
 #[derive(Debug, Default)]

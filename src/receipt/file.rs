@@ -16,8 +16,7 @@ use crate::project::change::RECEIPTS;
 use crate::store::git_dir;
 use crate::store::journal::Journal;
 
-/// The setting that says where receipts are kept, and its value for: in the directory of the instance, too.
-pub(crate) const SETTING: &str = "receipts";
+/// The value of the setting `receipts` for: in the directory of the instance, too.
 const COMMIT: &str = "commit";
 
 /// The folder of receipts in the git directory.

@@ -8,12 +8,12 @@ use serde_json::json;
 use super::statement::{PASSED, Receipt, Reviewed};
 use crate::chart::Chart;
 use crate::engine::context::{Context, base, running_cycle};
-use crate::hash;
+use crate::hash::{self, IndexMap};
 use crate::store::facts::{ENTER, RUN};
 use crate::store::journal::{DecisionLine, Line, ReviewLine};
 
 /// Returns the receipts of an instance in the directory `dir` whose journal has these lines, oldest first.
-pub(crate) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt> {
+pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt> {
     let is_of_changes = chart.scope.is_of_changes();
     let running = |context: &Context| {
         let cycle = running_cycle(chart, context)?;
@@ -76,6 +76,16 @@ pub(crate) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
     receipts
 }
 
+/// Returns the cycles of an instance that have ended and not passed, by their last end.
+pub(crate) fn unpassed(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<String> {
+    let mut ended: IndexMap<String, Receipt> = IndexMap::default();
+    for receipt in rendered(chart, dir, lines) {
+        ended.insert(receipt.cycle.clone(), receipt);
+    }
+    let unpassed = ended.into_values().filter(|receipt| !receipt.has_passed());
+    unpassed.map(|receipt| format!("{} ({})", receipt.cycle, receipt.ended)).collect()
+}
+
 /// Returns how a decision has ended a cycle with these reviews: it has passed if the chart went on after them at a stop, and its
 /// reviews were not off.
 fn how(chart: &Chart, decided: &DecisionLine, before: &Context, reviews: &[&ReviewLine]) -> String {
@@ -86,7 +96,7 @@ fn how(chart: &Chart, decided: &DecisionLine, before: &Context, reviews: &[&Revi
     let last = reviews.last().filter(|review| review.run.failure().is_none());
     let has_verdict = last.is_some_and(|review| review.run.verdict.is_some());
     match () {
-        () if is_command => decided.event.clone(),
+        () if is_command => decided.event.strip_prefix(RUN).unwrap_or(&decided.event).to_owned(),
         () if advances && has_verdict && !is_off => PASSED.to_owned(),
         () => "not passed".to_owned(),
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::chart::known;
 use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decision::{Answer, Decision, Ended, Step};
@@ -163,7 +164,7 @@ fn write_state(
 /// Adds a receipt for each cycle that has ended. The next one adds what a process that is killed before this has left out.
 pub(crate) fn add_receipts(place: &Place) -> std::io::Result<()> {
     let settings = place.settings().map(|read| read.settings).unwrap_or_default();
-    let is_committed = file::is_committed(settings.get(file::SETTING).map(|it| &it.value));
+    let is_committed = file::is_committed(settings.get(known::RECEIPTS).map(|it| &it.value));
     file::add(&place.chart, (&place.root, &place.instance.dir), place.journal(), is_committed)
 }
 

@@ -3,10 +3,9 @@
 use super::figures::Figures;
 use super::progress::{in_words, progress};
 use crate::engine::context;
-use crate::hash::IndexMap;
 use crate::page::counted;
 use crate::project::ledger::LedgerEntry;
-use crate::receipt::render::rendered;
+use crate::receipt::render::unpassed;
 use crate::reviewer::finding::{OPEN, PUT_OFF};
 use crate::run::place::Place;
 use crate::text::shown;
@@ -36,12 +35,7 @@ pub(crate) fn finished(place: &Place) -> String {
         false => left.join(", "),
     };
     let parts: Vec<String> = done.chain([reviews, left]).collect();
-    let mut ended: IndexMap<String, bool> = IndexMap::default();
-    for receipt in rendered(chart, &place.instance.dir, &place.journal().read()) {
-        ended.insert(receipt.cycle.clone(), receipt.has_passed());
-    }
-    let left = ended.into_iter().filter(|(_, has_passed)| !has_passed).map(|(cycle, _)| cycle);
-    let left: Vec<String> = left.collect();
+    let left = unpassed(chart, &place.instance.dir, &place.journal().read());
     let gaps = match left.is_empty() {
         true => String::new(),
         false => format!(" Not passed: {}.", shown(&left.join(", "))),

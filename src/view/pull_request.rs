@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::reviews::ReviewFacts;
 use super::screen::title;
 use crate::project::ledger::LedgerEntry;
+use crate::receipt::render::unpassed;
 use crate::reviewer::finding::{DECLINED, OPEN, PUT_OFF, RULINGS};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
@@ -36,6 +37,8 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         format!("- {}: {}", shown(&title(facts, first)), verdicts.join(", "))
     });
     section(&mut parts, "Reviews", reviews.collect());
+    let left = unpassed(chart, &place.instance.dir, &place.journal().read());
+    section(&mut parts, "Not passed", left.iter().map(|it| format!("- {}", shown(it))).collect());
     let is_ruling = |state: &String| RULINGS.iter().any(|(_, word)| word == state);
     let why = |entry: &LedgerEntry| {
         let why = entry.why.as_ref();

@@ -60,7 +60,8 @@ pub struct Source {
     /// The typed settings of `config.json` in the home, written by the user: `config.NAME`. The program itself reads some, where
     /// a chart has them: `max_cost_usd` (of an instance), `max_cost_usd_cycle`, `max_cost_usd_review`, `max_failures` (in a
     /// row; `taskie next --retry` starts to count again), `stall` (reviews in a row that change nothing), `skip` (files that
-    /// reviews of code are not about), `permissions` (`restricted`) and `notify` (commands that call the user).
+    /// reviews of code are not about), `permissions` (`restricted`), `review_timeout` (seconds), `gates` (`must-run` in
+    /// it needs trust in each project), `every_stop`, `receipts` and `notify` (commands that call the user).
     #[serde(default)]
     pub config: Part<IndexMap<String, Field>>,
     /// The options of commands and phases.

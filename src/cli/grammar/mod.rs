@@ -2,7 +2,7 @@
 
 pub(super) mod options;
 
-use clap::{Args as _, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgAction, Args as _, CommandFactory as _, Parser, Subcommand};
 use indexmap::IndexSet;
 
 use self::options::{args_of, args_of_phase, in_words_of, option};
@@ -23,12 +23,16 @@ use crate::host::hosts::HOSTS;
     subcommand_required = true,
     arg_required_else_help = true,
     disable_help_subcommand = true,
+    disable_version_flag = true,
     max_term_width = 100,
     help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}"
 )]
 pub(crate) struct CommandLine {
     #[arg(long, global = true, help = workflows())]
     pub(crate) chart: Option<String>,
+    /// Print the version. (The first help is to fit a small screen.)
+    #[arg(short = 'V', long, action = ArgAction::Version, hide = true)]
+    version: Option<bool>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -8,6 +8,7 @@ use crate::chart::Chart;
 use crate::chart::field::Phases;
 use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, Field, FieldType};
+use crate::commands::place::ASKING;
 use crate::hash::IndexMap;
 
 /// The id of the argument that names an instance.
@@ -18,6 +19,7 @@ pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
     if !command.get_arguments().any(|arg| arg.get_id() == INSTANCE) {
         return command;
     }
+    let asks = ASKING.contains(&command.get_name());
     let noun = chart.scope.noun();
     command.mut_arg(INSTANCE, |arg| match chart.scope.is_per_session() {
         true => arg.hide(true).value_parser(|_: &str| {
@@ -27,7 +29,7 @@ pub(super) fn in_words_of(chart: &Chart, command: Command) -> Command {
             let is_change = chart.scope.is_of_changes();
             let arg = arg.long(noun.to_owned()).value_name(noun.to_uppercase());
             let arg = if is_change { arg } else { arg.num_args(1) };
-            let or = if is_change { "" } else { "; --change names a change" };
+            let or = if is_change || !asks { "" } else { "; --change names a change" };
             arg.help(format!("The {noun} to use [default: what is under review here{or}]"))
         }
     })
