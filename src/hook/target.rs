@@ -85,6 +85,50 @@ pub(super) struct Target {
     pub(super) is_unclaimed: bool,
 }
 
+/// The chart that decides about an event.
+struct Chosen {
+    chart: Arc<Chart>,
+    /// What the event is about, if that is known without the chart.
+    known: Option<Meant>,
+    /// Why the project's own chart does not count.
+    ignored: Vec<String>,
+}
+
+/// Returns the chart that decides about an event. The error is the answer if none does.
+fn chosen(
+    name: &str,
+    session: Option<&str>,
+    named: Option<&str>,
+    quiet: bool,
+) -> Result<Chosen, Box<Reply>> {
+    let undecided = |why| Box::new(Reply::undecided(name, why));
+    let load = |choice: Choice<'_>, known, ignored| match choice.load() {
+        Ok(chart) => Ok(Chosen { chart, known, ignored }),
+        Err(error) => Err(undecided(format!("the chart cannot be used: {error}"))),
+    };
+    let silent = |why| Err(Box::new(Reply::silent(name, quiet).with_warnings(why)));
+    let chart = match Choice::of(named) {
+        Choice::Embedded(chart) => chart,
+        choice @ Choice::File(_) => return load(choice, None, Vec::new()),
+    };
+    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
+    // is.
+    let known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
+    let mut ignored = Vec::new();
+    match own_chart(named, chart.home(), known.as_ref()) {
+        OwnChart::Trusted(path) => return load(Choice::File(&path), None, ignored),
+        // Where it was trusted, the user counts on it.
+        OwnChart::Changed(why) => return silent(vec![why]),
+        // Where it never was, a stop that is not about a plan is silent.
+        OwnChart::Ignored(why) if !is_nothings(known.as_ref()) => ignored.push(why),
+        OwnChart::Ignored(_) | OwnChart::Absent => {}
+    }
+    match known.is_none() || !chart.has_rules(name) {
+        true => silent(ignored),
+        false => load(Choice::Embedded(chart), known, ignored),
+    }
+}
+
 /// Finds the instance that an event is about. The error is the answer if it has nothing to do with us, or if nothing can be
 /// decided.
 pub(super) fn find_place(
@@ -94,37 +138,7 @@ pub(super) fn find_place(
     quiet: bool,
 ) -> Result<Target, Box<Reply>> {
     let undecided = |why| Box::new(Reply::undecided(name, why));
-    let mut choice = Choice::of(named);
-    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
-    // is.
-    let mut known = None;
-    let mut ignored = Vec::new();
-    let own;
-    if let Choice::Embedded(chart) = choice {
-        known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
-        match own_chart(named, chart.home(), known.as_ref()) {
-            OwnChart::Absent => {}
-            // Where the chart was never trusted, a stop that is not about a plan is silent.
-            OwnChart::Ignored(why) if is_nothings(known.as_ref()) => drop(why),
-            OwnChart::Ignored(why) => ignored.push(why),
-            // Where it was, the user counts on it.
-            OwnChart::Changed(why) => {
-                let reply = Reply::silent(name, quiet).with_warnings(vec![why]);
-                return Err(Box::new(reply));
-            }
-            OwnChart::Trusted(path) => {
-                own = path;
-                choice = Choice::File(&own);
-                known = None;
-            }
-        }
-        let has_nothing = |chart: &Embedded| known.is_none() || !chart.has_rules(name);
-        if matches!(choice, Choice::Embedded(chart) if has_nothing(chart)) {
-            return Err(Box::new(Reply::silent(name, quiet).with_warnings(ignored)));
-        }
-    }
-    let mut chart =
-        choice.load().map_err(|error| undecided(format!("the chart cannot be used: {error}")))?;
+    let Chosen { mut chart, known, ignored } = chosen(name, session, named, quiet)?;
     if let Some(chart) = Arc::get_mut(&mut chart) {
         // Without a name, it is the first chart or the project's own.
         chart.is_default |= named.is_none();
