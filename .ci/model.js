@@ -204,8 +204,11 @@ async function played([project, seconds = 0]) {
   const session = JSON.parse(printed.split("\n")[0]).session_id;
   // In a folder of its own in the git directory.
   const kept = path.join(project, ".git/taskie");
-  const taken = fs.readFileSync(path.join(kept, fs.readdirSync(kept)[0], `${session}.session`), "utf8");
-  assert.ok(taken.includes(path.basename(plan)), `the plan belongs to the session that made it: ${taken}`);
+  const journals = fs.readdirSync(kept).map((folder) => path.join(kept, folder, ".sessions.jsonl")).filter(fs.existsSync);
+  const taken = journals.map((file) => fs.readFileSync(file, "utf8")).join("\n");
+  const claims = taken.split("\n").filter((line) => line.includes('"claim"')).map((line) => JSON.parse(line));
+  const claimed = claims.some((line) => line.session === session && line.claim.instance === path.basename(plan));
+  assert.ok(claimed, `the plan belongs to the session that made it: ${taken}`);
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
   assert.equal(heard.length, agent.length, transcript());
