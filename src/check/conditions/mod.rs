@@ -1,8 +1,8 @@
 //! Follows every course that the conditions of a chart allow, with numbers up to 3 and those that the chart names.
 //!
 //! A state is the chart's context. Everything else that a decision looks at (files, tables, settings, options, the event)
-//! has no value: it is a [`term`], and the smallest condition that turns on one is asked, with both answers
-//! ([`evaluate`]). [`decide`] says what one event can do, [`search`] finds the states, [`graph`] the ways between them, and
+//! has no value: it is a `term`, and the smallest condition that depends on one is asked, with both answers
+//! (`evaluate`). `decide` says what one event can do, `search` finds the states, `graph` the ways between them, and
 //! `judge` what is wrong with them. It does not know what files and settings contain, so a way that it shows may need
 //! conditions that cannot meet.
 
