@@ -246,6 +246,25 @@ mod tests {
 
     use super::*;
 
+    /// Whoever reads a file while it is replaced sees the old text or the new one.
+    #[test]
+    fn a_file_is_there_at_every_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        replace(&path, b"0").unwrap();
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    assert_eq!(fs::read(&path).map(|text| text.len()).ok(), Some(1));
+                }
+            });
+            (0..300).for_each(|n| replace(&path, &[b'0' + n as u8 % 10]).unwrap());
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+            reader.join().unwrap();
+        });
+    }
+
     #[test]
     fn permission_bits_only() {
         let folder = tempfile::tempdir().unwrap();

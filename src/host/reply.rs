@@ -216,3 +216,20 @@ fn one_line(json: &Json) -> String {
     let fields = fields.map(|(name, value)| format!("\"{name}\": {}", one_line(value)));
     format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reply_that_comes_first_loses_nothing() {
+        let reply = |text: &str| {
+            Reply::silent("Stop", true)
+                .with_messages(vec![format!("{text} said")])
+                .with_warnings(vec![format!("{text} warned")])
+        };
+        let both = reply("one").followed_by(reply("other"));
+        assert_eq!(both.messages, ["one said", "other said"]);
+        assert_eq!(both.warnings, ["one warned", "other warned"]);
+    }
+}

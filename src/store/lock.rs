@@ -21,7 +21,7 @@ const REVIEW: &str = "review";
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How long to wait for the write lock; nobody holds it that long unless stopped in the middle.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// The right to read and write one instance's state.
 #[derive(Debug)]
@@ -117,4 +117,20 @@ pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> 
         .and_then(|()| open_to_write(&path))
         .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_is_refused_in_the_end() {
+        let project = tempfile::tempdir().unwrap();
+        let store = Store::of(project.path(), "home");
+        let held = WriteLock::acquire(&store, "a").unwrap();
+        let refused = WriteLock::acquire(&store, "a").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        WriteLock::acquire(&store, "a").unwrap();
+    }
 }
