@@ -98,7 +98,7 @@ fn page(verified: &Verified) -> Page {
     let mut page = Page::new(page::width(), 2);
     let files = counted(verified.files, "changed file");
     if verified.files == 0 && verified.is_clean() {
-        page.say("Nothing differs there, so there is nothing to verify.");
+        page.say("Nothing differs there.");
         return page;
     }
     page.styled(&match verified.is_clean() {
