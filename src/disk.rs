@@ -246,7 +246,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever reads a file while it is replaced sees the old text or the new one.
+    /// A process that reads a file while it is replaced sees the old text or the new one.
     #[test]
     fn a_file_is_there_at_every_moment() {
         let folder = tempfile::tempdir().unwrap();

@@ -227,7 +227,7 @@ pub(crate) fn review(
     });
     let is_outdated = now.is_some_and(|now| now.files.iter().any(Changed::is_readable));
     let output = show(&Reviewed::of(&place, &change, &performed, is_outdated));
-    // Whoever ends this process now, it says the result.
+    // From here on, this process can be ended: the result is printed.
     let code = output.print();
     place.journal().say(Said { owed: performed.owed, ..performed.pending });
     change::release(&place);

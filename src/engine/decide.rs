@@ -432,8 +432,8 @@ impl Deciding {
             Some(list) => names.items(place("commands"), &list.0, &root)?,
             None => Vec::new(),
         };
-        let cost = names.told("max_cost", known::MAX_COST_REVIEW)?;
-        let rights = names.told("permissions", known::PERMISSIONS)?;
+        let cost = names.given_or_setting("max_cost", known::MAX_COST_REVIEW)?;
+        let rights = names.given_or_setting("permissions", known::PERMISSIONS)?;
         Ok(vendor.argv(&Call {
             model,
             is_restricted: rights.as_str().is_none_or(|rights| rights == "restricted"),

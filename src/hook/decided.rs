@@ -1,4 +1,4 @@
-//! The answer of one chart to an event, step by step: what is known of the event, what has changed, the decision, what follows
+//! The answer of one chart to an event, step by step: the fields of the event, what has changed, the decision, what follows
 //! from it, and the words for the host. The chart has the wording, in its rules and `templates`.
 
 use std::sync::Arc;
@@ -101,7 +101,7 @@ pub(super) fn answer(
     Ok((reply, due))
 }
 
-/// Adds to an event what is known of its host and of what its session has going on. Returns what is to be reported.
+/// Adds to an event the fields about its host, and about what its session has going on. Returns what is to be reported.
 fn describe(
     name: &str,
     place: &Place,

@@ -2,7 +2,7 @@
 //!
 //! A receipt is rendered from the journal, and says no more than that. Those of an instance are in a file of its own in the
 //! git directory that all work trees share; with the setting `receipts`, also in the directory of the instance. Each has the
-//! hash of the line before it. Whoever has the files can compare: nothing that a receipt says is run.
+//! hash of the line before it. `verify` compares them with what is there, and runs nothing that a receipt says.
 
 pub(crate) mod file;
 pub(crate) mod render;

@@ -283,11 +283,11 @@ impl Names {
     }
 
     /// Returns what the event says of the next review, or else the setting.
-    pub(super) fn told(&self, field: &str, setting: &str) -> Result<Value, Fault> {
+    pub(super) fn given_or_setting(&self, field: &str, setting: &str) -> Result<Value, Fault> {
         match &self.event.fields[field] {
             Json::Null => self.setting(setting),
             Json::String(text) if text.is_empty() => self.setting(setting),
-            told => Ok(context::to_value(told)),
+            given => Ok(context::to_value(given)),
         }
     }
 
