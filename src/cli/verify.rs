@@ -6,11 +6,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::chart::Chart;
-use crate::chart::choice::of_changes;
 use crate::chart::known::RECEIPTS;
 use crate::commands::error::{CliError, WRONG_USAGE};
 use crate::commands::output::Output;
-use crate::commands::place::{cwd, existing};
+use crate::commands::place::{changes_at, cwd, existing};
 use crate::page::{self, Page, counted, paint_words};
 use crate::project::change::{self, Trees, Unknown};
 use crate::project::{find, home};
@@ -20,7 +19,7 @@ use crate::run::write::add_receipts;
 use crate::store::git_dir;
 use crate::text::shown;
 
-/// The exit code where nothing is known of any review.
+/// The exit code if there is no receipt.
 const NO_RECEIPT: u8 = 3;
 
 /// How many files and flaws are named.
@@ -76,13 +75,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
 
 /// Adds the receipts that processes which were killed have left out.
 fn catch_up(chart: &Arc<Chart>, root: &Path) {
-    let changes = of_changes().and_then(|embedded| embedded.load().ok());
-    let changes = changes.map(|mut changes| {
-        if let Some(chart) = Arc::get_mut(&mut changes) {
-            home::settle(&mut chart.scope, root);
-        }
-        changes
-    });
+    let changes = changes_at(root);
     for chart in changes.iter().chain([chart]) {
         for name in find::names(root, &chart.scope).unwrap_or_default() {
             if let Ok(place) = existing(chart, root, &name) {
@@ -136,8 +129,7 @@ fn listed(receipts: &[Receipt]) -> Page {
             };
             page.row("", &format!("{}. {result}", review.n));
         }
-        let files = receipt.code.as_ref().map(|code| code.files.len());
-        files.iter().for_each(|files| page.row("", &counted(*files, "changed file")));
+        receipt.changed().iter().for_each(|changed| page.row("", changed));
     }
     page
 }

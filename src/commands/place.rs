@@ -263,15 +263,21 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     named.map_err(|why| CliError::with_help(why, "choose another name"))
 }
 
+/// Returns the chart that reviews changes, for the work tree around `dir`.
+pub(crate) fn changes_at(dir: &Path) -> Option<Arc<Chart>> {
+    let mut changes = of_changes()?.load().ok()?;
+    if let Some(chart) = Arc::get_mut(&mut changes) {
+        home::settle(&mut chart.scope, dir);
+    }
+    Some(changes)
+}
+
 /// Returns the chart that a command is about: `plans`, or that of changes if the command line names a change, if only that chart
 /// has the command, or if the command only asks and a change is what is under review here.
 pub(crate) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
-    let Some(mut changes) = of_changes().and_then(|embedded| embedded.load().ok()) else {
+    let Some(changes) = cwd().ok().and_then(|cwd| changes_at(&cwd)) else {
         return plans;
     };
-    if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut changes), cwd()) {
-        home::settle(&mut chart.scope, &cwd);
-    }
     let names = |chart: &Chart| line.options.contains(&chart.scope.noun());
     let has = |chart: &Chart| match line.words[..] {
         ["run", command, ..] => chart.commands.contains_key(command),
@@ -389,14 +395,8 @@ pub(crate) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
 
 /// Returns whether a change is under review here, too.
 fn is_change_under_review(chart: &Chart) -> bool {
-    let changes = of_changes().filter(|_| !chart.scope.is_of_changes());
-    let changes = changes.and_then(|embedded| embedded.load().ok());
-    changes.is_some_and(|mut changes| {
-        if let (Some(chart), Ok(cwd)) = (Arc::get_mut(&mut changes), cwd()) {
-            home::settle(&mut chart.scope, &cwd);
-        }
-        recency(&changes, None).is_some()
-    })
+    let here = cwd().ok().filter(|_| !chart.scope.is_of_changes());
+    here.and_then(|cwd| changes_at(&cwd)).is_some_and(|changes| recency(&changes, None).is_some())
 }
 
 /// Returns the name of the instance that a command has changed, if it had to choose among several.

@@ -48,6 +48,8 @@ pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
         let left = was.filter(|was| *was != begun).flatten().map(|left| (left, true));
         let ended = begun.filter(|begun| Some(begun) != is.as_ref()).map(|ended| (ended, false));
         for ((id, title), is_left) in left.into_iter().chain(ended) {
+            let mut reviews = std::mem::take(&mut reviews);
+            let gates = std::mem::take(&mut gates);
             reviews.retain(|review| review.run.cycle == *id);
             if is_of_changes && reviews.is_empty() {
                 continue;
@@ -65,11 +67,10 @@ pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
                 chart_sha256: fs::read(&chart.origin).ok().map(|text| hash::of(&text)),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 reviews: reviews.iter().map(|review| Reviewed::of(review)).collect(),
-                gates: std::mem::take(&mut gates),
+                gates,
                 code: reviews.last().and_then(|review| review.code.clone()),
                 before: None,
             });
-            reviews.clear();
         }
         was = Some(is);
     }

@@ -24,7 +24,7 @@ pub(super) const PASSED: &str = "passed";
 pub(crate) struct Receipt {
     /// When the cycle ended, in RFC 3339.
     pub(crate) at: String,
-    /// The directory of the instance, from the root of the project on.
+    /// The directory of the instance, from the top of the work tree on.
     pub(crate) instance: PathBuf,
     /// The cycle, and what it was about.
     pub(crate) cycle: String,
@@ -81,6 +81,14 @@ impl Receipt {
         (&self.at, &self.instance, &self.cycle) == (&other.at, &other.instance, &other.cycle)
     }
 
+    /// Returns how many files have changed, in words, if it is about code.
+    pub(crate) fn changed(&self) -> Option<String> {
+        Some(match &*self.code.as_ref()?.files {
+            [all] if all.starts_with(OVER_ALL) => format!("more than {FILES} changed files"),
+            files => page::counted(files.len(), "changed file"),
+        })
+    }
+
     pub(super) fn statement(&self) -> Statement {
         let last = self.reviews.last();
         let digest = match (&self.code, last) {
@@ -126,5 +134,25 @@ impl Reviewed {
             file: run.file.clone(),
             sha256: review.sha256.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_files_have_one_hash_in_any_order() {
+        let file = |n: usize| Changed {
+            path: format!("{n}"),
+            objects: Some(["100644 a".to_owned(), "100644 b".to_owned()]),
+            ..Changed::default()
+        };
+        let mut files: Vec<Changed> = (0..=FILES).map(file).collect();
+        assert_eq!(entries(&files[1..]).len(), FILES);
+        let all = entries(&files);
+        files.reverse();
+        assert_eq!(all, entries(&files));
+        assert!(matches!(&all[..], [one] if one.starts_with(OVER_ALL)));
     }
 }

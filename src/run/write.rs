@@ -151,17 +151,16 @@ fn write_state(
         )))?;
     // Without it, a state that is taken back to what it was counts as never written.
     let _ = place.journal().note(Fact::Landed);
-    // One that somebody else has ended is no longer there, either.
     let cycle = |context| running_cycle(&place.chart, context).map(|cycle| &cycle.id);
-    let (was, is) = (cycle(before), cycle(&performed.context));
-    let has_ended = is.is_none() || is != was;
+    let was = cycle(before);
+    let has_ended = was.is_some() && was != cycle(&performed.context);
     if has_ended && let Err(error) = add_receipts(place) {
         performed.warnings.push(format!("the receipt cannot be written: {error}"));
     }
     Ok(())
 }
 
-/// Adds a receipt for each cycle that has ended. The next one adds what a process that is killed before this has left out.
+/// Adds a receipt for each cycle that has ended, also for those that somebody else has ended, or whose process was killed first.
 pub(crate) fn add_receipts(place: &Place) -> std::io::Result<()> {
     let settings = place.settings().map(|read| read.settings).unwrap_or_default();
     let is_committed = file::is_committed(settings.get(known::RECEIPTS).map(|it| &it.value));

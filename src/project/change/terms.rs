@@ -60,7 +60,7 @@ pub(super) const REPOSITORY: &str = "a repository of its own";
 pub(super) const SUBMODULE: &str = "a submodule in which something is not committed";
 
 /// A file that has changed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Changed {
     pub(crate) path: String,
     /// How many lines were added and removed; `None` if nobody counts its lines.
@@ -71,8 +71,9 @@ pub(crate) struct Changed {
 }
 
 /// Where the content of a file can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Content {
+    #[default]
     InDiff,
     /// There, but nobody has to read it.
     Generated,
