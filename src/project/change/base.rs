@@ -107,14 +107,12 @@ impl Repository<'_> {
     /// Returns the commit with which HEAD is compared in place of `base`: the last one that the default branch has brought since,
     /// before the first that was made in this repository. What came from elsewhere is no part of the change.
     fn without_others(&self, base: String, head: &str) -> Result<String, Unknown> {
-        let Some((_, other)) = self.default_branch()? else { return Ok(base) };
         let made = self.made_here();
-        let fork = match made.is_empty() {
-            // Nobody knows what was made here.
-            true => None,
-            false => self.ask(&["merge-base", head, &other])?.filter(|fork| *fork != base),
-        };
-        let Some(fork) = fork else { return Ok(base) };
+        let other = self.default_branch()?.map(|(_, id)| id);
+        // Without a log, what was made here is unknown.
+        let other = other.filter(|other| *other != base && !made.is_empty());
+        let fork = other.map(|other| self.ask(&["merge-base", head, &other])).transpose()?;
+        let Some(fork) = fork.flatten() else { return Ok(base) };
         if self.ask(&["merge-base", "--is-ancestor", &base, &fork])?.is_none() {
             return Ok(base);
         }
