@@ -81,11 +81,6 @@ pub(crate) enum Fact {
     },
     /// The process that ran them has ended.
     Over,
-    /// A line of the file of rulings, and who made it.
-    Ruled {
-        ruling: String,
-        by: String,
-    },
     /// What needs to be done once for a state is done; `None` forgets that.
     Done {
         what: String,
@@ -311,8 +306,6 @@ pub(crate) struct Facts {
     /// What runs, or ran until it was killed.
     pub(crate) running: Option<Running>,
     pub(super) done: IndexMap<String, Done>,
-    /// The rulings that this machine has written, each with who made it.
-    pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
@@ -376,7 +369,6 @@ impl Facts {
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
-            Fact::Ruled { ruling, by } => drop(self.ruled.insert(ruling, by)),
             Fact::Claim { session, claim } => {
                 self.claims.shift_remove(&session);
                 self.claims.extend(claim.map(|claim| (session, claim)));
