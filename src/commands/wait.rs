@@ -217,7 +217,7 @@ fn stop(place: &Place, session: &str) -> Output {
         true => page.say("There is nothing to review: you can end your turn."),
         false => page.say(&cut(&text.join("\n\n"))),
     }
-    let is_open = || was_due && (reply.is_unfinished || place.is_in_cycle());
+    let is_open = || was_due && (!reply.has_passed || place.is_in_cycle());
     Output::of(page).with_code(match () {
         () if reply.blocks() => 1,
         // A change that has not begun yet waits for nothing.

@@ -105,7 +105,7 @@ pub(crate) fn forget(place: &Place) {
 /// Notes whether something of the agent goes on after a stop: what that changes is the session's.
 pub(crate) fn note_busy(place: &Place, is_busy: bool) {
     match is_busy {
-        true => drop(BUSY.note(place.journal(), &[], None)),
+        true => drop(BUSY.note(place.journal(), &[])),
         false => drop(take_busy(place)),
     }
 }
@@ -121,7 +121,7 @@ pub(crate) fn take_busy(place: &Place) -> bool {
 
 /// Notes git's own rules, with which a change begins.
 pub(crate) fn note_rules(place: &Place) {
-    let _ = RULES.note(place.journal(), rules_now(place).as_bytes(), None);
+    let _ = RULES.note(place.journal(), rules_now(place).as_bytes());
 }
 
 /// Says that git's own rules are others than those noted last, and notes them.
