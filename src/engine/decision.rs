@@ -65,14 +65,11 @@ impl Decision {
 
     /// Returns the answer to the host's `event`; `quiet` is the chart's.
     pub fn into_reply(self, event: &str, quiet: bool) -> Reply {
-        let is_unfinished = self.call().is_some() && !self.advances();
         let block = match self.answer {
             Answer::Block(reason) => Some(reason),
             Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
         };
-        let mut reply = Reply::new(event, quiet, block, self.messages, self.says);
-        reply.is_unfinished = is_unfinished;
-        reply
+        Reply::new(event, quiet, block, self.messages, self.says)
     }
 
     /// Returns whether a cycle has passed, or is left as if it had.

@@ -32,8 +32,6 @@ pub struct Reply {
     pub warnings: Vec<String>,
     /// For stderr only: the chart's messages inform the user.
     pub log: Vec<String>,
-    /// It is the user's turn, and no cycle has passed.
-    pub is_unfinished: bool,
 }
 
 impl Reply {
@@ -78,7 +76,6 @@ impl Reply {
         other.warnings.splice(0..0, self.warnings);
         other.log.splice(0..0, self.log);
         other.quiet &= self.quiet;
-        other.is_unfinished |= self.is_unfinished;
         other
     }
 
@@ -119,12 +116,6 @@ impl Reply {
     /// Returns the texts for the user.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         self.warnings.iter().chain(&self.messages)
-    }
-
-    /// Keeps only some of them.
-    pub fn retain_texts(&mut self, is_kept: impl Fn(&String) -> bool) {
-        self.warnings.retain(&is_kept);
-        self.messages.retain(&is_kept);
     }
 
     /// Returns the message to the user that accompanies the answer.
