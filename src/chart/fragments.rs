@@ -205,7 +205,6 @@ impl<'c> Fragments<'c> {
             ("say", &rule.say),
             ("block", &rule.block),
             ("action", &rule.action),
-            ("call", &rule.call),
         ];
         self.texts(path, texts);
         self.add(path, "invoke", Role::Text, rule.invoke.as_deref());

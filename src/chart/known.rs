@@ -39,9 +39,6 @@ pub const PERMISSIONS: &str = "permissions";
 /// Where the receipts of reviews are kept.
 pub const RECEIPTS: &str = "receipts";
 
-/// The commands that call the user.
-pub const NOTIFY: &str = "notify";
-
 /// Each session has a change of its own, from its first prompt on. What it changes from then on is reviewed at its stops,
 /// without being asked.
 pub const EVERY_STOP: &str = "every_stop";
@@ -50,7 +47,7 @@ pub const EVERY_STOP: &str = "every_stop";
 pub const BASE: &str = "base";
 
 /// All settings, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 12] = [
+pub const KNOWN: [(&str, &[FieldType]); 11] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_CYCLE, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
@@ -60,7 +57,6 @@ pub const KNOWN: [(&str, &[FieldType]); 12] = [
     (REVIEW_TIMEOUT, &[FieldType::Integer]),
     (GATES, &[FieldType::List]),
     (PERMISSIONS, &[FieldType::String]),
-    (NOTIFY, &[FieldType::List]),
     (RECEIPTS, &[FieldType::String]),
     (EVERY_STOP, &[FieldType::Boolean]),
 ];

@@ -10,7 +10,6 @@ use crate::commands::place;
 use crate::page::{self, Page};
 use crate::project::ledger;
 use crate::reviewer::finding::RULINGS;
-use crate::store::once::CALL;
 use crate::text::shown;
 use crate::view::facts::Facts;
 use crate::view::findings;
@@ -81,8 +80,6 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
         .map_err(CliError::because("the ruling cannot be written"))?;
     let mut page = Page::default();
     page.say(&format!("{} is {word}: later reviewers will know.", entry.id));
-    // What stood in the way of a review may not anymore.
-    CALL.forget(place.journal());
     let facts = Facts::gather(&place, None);
     if facts.waits == Waits::User && facts.cycle.is_some() {
         page.say(&turn_in_words(&facts));

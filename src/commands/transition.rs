@@ -13,7 +13,6 @@ use crate::host::hosts;
 use crate::page::Page;
 use crate::project::state_file::Reading;
 use crate::run::asked::seeing_stop;
-use crate::run::call::UserCall;
 use crate::run::foresee::{check, foresee, obstacle_at_stop};
 use crate::run::noticed;
 use crate::run::perform::perform;
@@ -63,7 +62,6 @@ pub(crate) fn transition(
             refuse_agents(&format!("loosen `{name}`"), &typed(place))?;
         }
     }
-    let news = place.journal().facts().left.news;
     let done = if is_check { check(place, event) } else { perform(place, event) };
     // What a rule says of a state that cannot be used is about the defaults.
     let done = done.and_then(|performed| match &place.snapshot().state {
@@ -91,10 +89,6 @@ pub(crate) fn transition(
                 false => help,
             },
         ));
-    }
-    let now = place.journal().facts().left.news;
-    for news in now.iter().filter(|text| is_agents && !news.contains(text)) {
-        warn(UserCall::tell(place, event, news));
     }
     let decision = &performed.decision;
     let (noun, name) = (chart.scope.noun(), &place.instance.name);

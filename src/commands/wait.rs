@@ -19,7 +19,7 @@ use crate::page::Page;
 use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::facts::Said;
+use crate::store::facts::{Owed, Said};
 use crate::store::lock::{self, ReviewLock};
 
 /// The name of the command.
@@ -71,7 +71,7 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             }
             Some(None) => {}
             None if is_under_way(place, waited) => is_anothers = true,
-            None if is_anothers && !is_owed(place) => {
+            None if is_anothers && owed(place).is_none() => {
                 let text = "The review that was running has ended: run the same command again.";
                 return Ok(Output::text(text).with_code(NOT_YET));
             }
@@ -94,12 +94,11 @@ fn is_under_way(place: &Place, waited: File) -> bool {
         || ReviewLock::is_held(&place.store, &place.instance.name, &place.dir())
 }
 
-/// Returns whether there is an answer that nobody has.
-fn is_owed(place: &Place) -> bool {
-    let owed = place.journal().facts().left.owed;
+/// Returns the answer that nobody has.
+fn owed(place: &Place) -> Option<Owed> {
+    let owed = place.journal().facts().left.owed?;
     let snapshot = place.snapshot();
-    let answer = owed.zip(snapshot.state.text()).and_then(|(owed, text)| owed.for_state(text));
-    answer.is_some()
+    owed.for_state(snapshot.state.text()?).map(|_| owed)
 }
 
 /// Starts a process that answers, apart from this one.
@@ -143,6 +142,8 @@ pub(crate) fn answering(
 
 /// Answers a stop of a session, without the limits of its host.
 pub(crate) fn stop(place: &Place, session: &str) -> Output {
+    let owed = owed(place);
+    let was_due = owed.is_some() || place.is_in_cycle();
     let Some(reply) = hook::stand_in(session) else {
         return Output::text("The review was ended.").with_code(FAILED);
     };
@@ -156,10 +157,11 @@ pub(crate) fn stop(place: &Place, session: &str) -> Output {
         true => page.say("There is nothing to review: you can end your turn."),
         false => page.say(&cut(&texts.join("\n\n"))),
     }
-    let is_open = || reply.has_failed() || !texts.is_empty() && place.is_in_cycle();
+    let has_passed = reply.has_passed || owed.is_some_and(|owed| owed.has_passed);
+    let is_open = was_due && !texts.is_empty() && (!has_passed || place.is_in_cycle());
     Output::of(page).with_code(match () {
         () if reply.blocks() => 1,
-        () if !is_open() => 0,
+        () if !is_open && !reply.has_failed() => 0,
         () if asked::is_agents(place, session) => 1,
         () => FAILED,
     })

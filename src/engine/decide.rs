@@ -224,12 +224,6 @@ impl Deciding {
         let say = text("say", &rule.say)?.filter(|say| !say.is_empty());
         let block = text("block", &rule.block)?;
         let action = text("action", &rule.action)?;
-        // Nobody is called to read nothing.
-        let is_mute = message.as_ref().is_some_and(String::is_empty);
-        let call = match is_mute {
-            true => None,
-            false => text("call", &rule.call)?,
-        };
         let mut fields = self.values(&format!("{place}.assign"), &rule.assign, root)?;
         if let Some(target) = &rule.target {
             fields.insert(self.names.chart.state.clone(), Json::from(target.as_str()));
@@ -246,8 +240,6 @@ impl Deciding {
         self.decision.effects.extend(effects);
         // An empty text says nothing.
         self.decision.messages.extend(message.filter(|message| !message.is_empty()));
-        let calls = call.filter(|call| !call.is_empty());
-        self.decision.calls.extend(calls);
         match (block, action) {
             (Some(reason), _) => {
                 self.decision.answer = Answer::Block(reason);

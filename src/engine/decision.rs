@@ -37,8 +37,6 @@ pub struct Decision {
     pub messages: Vec<String>,
     /// For the agent.
     pub says: Vec<String>,
-    /// Why it is the user's turn, if the agent is not sent back.
-    pub calls: Vec<String>,
     /// The run that the decision is about.
     pub ended: Option<Ended>,
     /// What went wrong in a text of an invocation; it counts as a run that failed.
@@ -65,22 +63,19 @@ impl Decision {
 
     /// Returns the answer to the host's `event`; `quiet` is the chart's.
     pub fn into_reply(self, event: &str, quiet: bool) -> Reply {
+        let has_passed = self.advances();
         let block = match self.answer {
             Answer::Block(reason) => Some(reason),
             Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
         };
-        Reply::new(event, quiet, block, self.messages, self.says)
+        let mut reply = Reply::new(event, quiet, block, self.messages, self.says);
+        reply.has_passed = has_passed;
+        reply
     }
 
     /// Returns whether a cycle has passed, or is left as if it had.
     pub fn advances(&self) -> bool {
         self.fired.iter().any(|fired| fired.advance.is_some())
-    }
-
-    /// Returns why the user is called: an agent that is sent back goes on by itself.
-    pub fn call(&self) -> Option<String> {
-        let is_over = !matches!(self.answer, Answer::Block(_) | Answer::Refuse(_));
-        (is_over && !self.calls.is_empty()).then(|| self.calls.join("; "))
     }
 
     /// Returns whether its run does not count.

@@ -92,11 +92,6 @@ impl Inspector {
         self.list(known::SKIP)
     }
 
-    /// Returns the commands that call the user.
-    pub fn calls(&self) -> Result<Vec<String>, Fault> {
-        self.list(known::NOTIFY)
-    }
-
     /// Returns the items of a setting; none if the chart has no such setting.
     fn list(&self, setting: &str) -> Result<Vec<String>, Fault> {
         let value = self.names.setting(setting)?;

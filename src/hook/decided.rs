@@ -12,13 +12,13 @@ use super::target::Target;
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
+use crate::hash;
 use crate::host::events::{STOPPED, UNCLAIMED, is_stop};
 use crate::host::hosts::Host;
 use crate::host::question;
 use crate::host::reply::Reply;
 use crate::project::change::{Base, Unknown};
 use crate::project::state_file::Reading;
-use crate::run::call::UserCall;
 use crate::run::change;
 use crate::run::foresee::peek;
 use crate::run::perform::{foreseen_news, perform};
@@ -26,7 +26,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::driver;
-use crate::store::facts::{BlocksInTurn, Done};
+use crate::store::facts::BlocksInTurn;
 use crate::store::once::PROGRAM;
 use crate::text::{cut_bytes, shown_lines};
 
@@ -133,7 +133,7 @@ fn wait_once(place: &Place, fields: &mut Json, due: &mut AfterAnswer) {
         fields["program"] = Json::Null;
     }
     if runs && !has_waited {
-        due.once(move || drop(PROGRAM.note(&journal, &[], None)));
+        due.once(move || drop(PROGRAM.note(&journal, &[])));
     } else if has_waited && !runs {
         due.once(move || PROGRAM.forget(&journal));
     }
@@ -150,15 +150,14 @@ fn decided(
     match see_change(place, event, due) {
         Ok(None) => {}
         Ok(Some(warnings)) => return Ok(Reply::silent(name, quiet).with_warnings(warnings)),
-        Err(why) => return Ok(undecided(name, place, event, why, due)),
+        Err(why) => return Ok(Reply::undecided(name, why)),
     }
     let mut performed = match perform(place, event) {
         Ok(performed) => performed,
         Err(Stuck::Interrupted { signal }) => return Err(Unanswered::BySignal(signal)),
         Err(Stuck::Abandoned) => return Err(Unanswered::WithHost),
-        Err(stuck) => return Ok(undecided(name, place, event, stuck.to_string(), due)),
+        Err(stuck) => return Ok(Reply::undecided(name, stuck.to_string())),
     };
-    let call = UserCall::of(place, event, &performed);
     let more = end_change(place, event, &performed);
     performed.decision.messages.extend(more);
     // An answer that is only repeated says nothing about it.
@@ -168,7 +167,6 @@ fn decided(
         due.once(move || driver::forget(&store, &session));
     }
     let reply = reply_of(name, quiet, performed, place, due);
-    due.call(call);
     Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
 }
 
@@ -246,18 +244,6 @@ fn is_taken_over(place: &Place, session: &str) -> bool {
     !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
 }
 
-/// Returns the answer to an event about which nothing can be decided. The user is called: the loop stands still.
-fn undecided(
-    name: &str,
-    place: &Place,
-    event: &Event,
-    why: String,
-    due: &mut AfterAnswer,
-) -> Reply {
-    due.call(UserCall::of_stuck(place, event, &why));
-    Reply::undecided(name, why)
-}
-
 /// Returns what a decision that was carried out says, and adds what is due once the host has it.
 fn reply_of(
     name: &str,
@@ -293,8 +279,8 @@ fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -
         return Vec::new();
     };
     let journal = Arc::clone(place.journal());
-    let (said, done) = (format!("unclaimed {session}"), Done::new(state, None));
-    if journal.facts().done(&said, state).is_some() {
+    let (said, done) = (format!("unclaimed {session}"), hash::number(state));
+    if journal.facts().is_done(&said, state) {
         return Vec::new();
     }
     // If this cannot be recorded, it is said again.

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use super::output::tell;
 use crate::host::reply::Reply;
-use crate::run::call::UserCall;
 use crate::store::facts::Said;
 use crate::store::journal::Journal;
 
@@ -31,13 +29,6 @@ impl AfterAnswer {
     /// Adds something that is done then.
     pub(super) fn once(&mut self, done: impl FnOnce() + 'static) {
         self.once.push(Box::new(done));
-    }
-
-    /// Adds a call of the user that is made then.
-    pub(super) fn call(&mut self, call: Option<UserCall>) {
-        if let Some(call) = call {
-            self.once(|| call.start().iter().for_each(|why| tell(why)));
-        }
     }
 
     /// Adds what is said again until then.

@@ -32,6 +32,8 @@ pub struct Reply {
     pub warnings: Vec<String>,
     /// For stderr only: the chart's messages inform the user.
     pub log: Vec<String>,
+    /// A cycle has passed, or is left as if it had.
+    pub has_passed: bool,
 }
 
 impl Reply {
@@ -76,6 +78,7 @@ impl Reply {
         other.warnings.splice(0..0, self.warnings);
         other.log.splice(0..0, self.log);
         other.quiet &= self.quiet;
+        other.has_passed |= self.has_passed;
         other
     }
 

@@ -106,7 +106,7 @@ pub(crate) fn abandon(place: &Place) {
 
 /// Notes git's own rules, with which a change begins.
 pub(crate) fn note_rules(place: &Place) {
-    let _ = RULES.note(place.journal(), rules_now(place).as_bytes(), None);
+    let _ = RULES.note(place.journal(), rules_now(place).as_bytes());
 }
 
 /// Says that git's own rules are others than those noted last, and notes them.

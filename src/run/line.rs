@@ -21,7 +21,6 @@ pub(super) fn decided(place: &Place, event: &Event, performed: &Performed) -> De
     line.named.clone_from(&performed.pending.news);
     line.fill(&place.chart, &performed.decision, &performed.before);
     line.head = begins(place, event, performed).then(|| head(&place.root)).flatten();
-    line.called(performed.called.as_deref());
     line.stuck = line.stuck.or_else(|| performed.unusable.clone());
     line
 }

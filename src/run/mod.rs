@@ -3,7 +3,6 @@
 
 pub(crate) mod asked;
 mod attempt;
-pub(crate) mod call;
 pub(crate) mod change;
 pub(crate) mod coming;
 mod effects;

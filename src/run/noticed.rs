@@ -106,7 +106,6 @@ pub(super) fn decided(
     } else {
         // What a command does not change is owed all the same.
         left.owed = left.owed.filter(|_| before == after).map(|owed| owed.with(text));
-        left.calls = decision.call().into_iter().collect();
     }
     left.is_gone = false;
     left.fields.clone_from(after);

@@ -15,7 +15,6 @@ use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
 use crate::project::git::Git;
 use crate::project::state_file::Reading;
-use crate::run::call;
 use crate::run::foresee::peek;
 use crate::run::line::{decided, is_for_user};
 use crate::run::noticed::{NOTED, Noticed, differs};
@@ -39,10 +38,6 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         true => stop(place, event, git, start),
         false => carry_out(place, event, &place.snapshot_with(&git, false), git, start),
     };
-    if let Ok(performed) = &mut result {
-        performed.called = call::reason(place, event, performed);
-        call::note_typed(place, event, performed);
-    }
     let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
         performed.unrecorded = Some(format!("the journal cannot be written: {error}"));
@@ -67,11 +62,11 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
         performed.hold(paused);
     }
     if is_for_user {
-        let Facts { left: Left { news, calls, .. }, said, .. } = place.journal().facts();
+        let Facts { left: Left { news, .. }, said, .. } = place.journal().facts();
         let mut once = std::mem::take(&mut performed.once);
         performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
         once.retain(|text| !said.contains(text));
-        performed.pending = Said { news, calls, once, owed: None };
+        performed.pending = Said { news, once, owed: None };
     }
     let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));
@@ -95,9 +90,6 @@ fn add_decision(
         Ok(performed) => decided(place, event, performed),
         Err(stuck) => {
             let mut line = DecisionLine::new(&place.instance.name, event);
-            let is_over = !matches!(stuck, Stuck::Interrupted { .. } | Stuck::Abandoned);
-            let is_called = is_over && call::is_stuck(place, event);
-            line.called(is_called.then_some(call::STUCK));
             line.stuck = Some(stuck.to_string());
             line
         }

@@ -29,8 +29,6 @@ pub(crate) struct Performed {
     pub(crate) is_in_journal: bool,
     /// Why it has none.
     pub(crate) unrecorded: Option<String>,
-    /// Why the user is called now.
-    pub(crate) called: Option<String>,
     /// The tree that the event is about.
     pub(crate) tree: Option<String>,
     /// Why its state cannot be used.
@@ -57,16 +55,6 @@ impl Performed {
             has_state: snapshot.state.text().is_some(),
             ..Self::default()
         }
-    }
-
-    /// Returns why the user is called, now or since an earlier event; `None` for an agent that goes on.
-    pub(crate) fn call(&self) -> Option<String> {
-        let decision = Decision {
-            calls: self.pending.calls.iter().chain(&self.decision.calls).cloned().collect(),
-            answer: self.decision.answer.clone(),
-            ..Decision::default()
-        };
-        decision.call()
     }
 
     /// Returns it together with what an earlier review at the same stop has said.

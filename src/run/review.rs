@@ -106,7 +106,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
     let was_sent_back = goes_on && SEND_BACK.is_for(place.journal(), state);
     if let Some(performed) = sent_back(event, &invocation, was_sent_back) {
         // If it stays unknown, the agent is sent back until the host ignores it.
-        let _ = SEND_BACK.note(place.journal(), state, None);
+        let _ = SEND_BACK.note(place.journal(), state);
         return answered(performed);
     }
     let hook = hook_timeout(event).saturating_sub(before.as_secs());

@@ -133,11 +133,7 @@ fn write_state(
     };
     performed.owed = left.owed.as_ref().map(|owed| owed.at.clone());
     if is_for_user(event) {
-        performed.pending =
-            Said { news: left.news.clone(), calls: left.calls.clone(), ..Said::default() };
-        let is_cancelled = |ended: &Ended| ended.effort.is_cancelled;
-        let is_users = decision.ended.as_ref().is_some_and(is_cancelled);
-        performed.called = performed.call().filter(|_| !is_users);
+        performed.pending = Said { news: left.news.clone(), ..Said::default() };
     }
     let line = DecisionLine { wrote: Some(Box::new(left)), ..decided(place, event, performed) };
     place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;

@@ -89,7 +89,7 @@ pub(crate) enum Fact {
     /// What needs to be done once for a state is done; `None` forgets that.
     Done {
         what: String,
-        done: Option<Done>,
+        state: Option<u64>,
     },
     /// A session takes up another instance; `None`: it has none anymore.
     Claim {
@@ -127,7 +127,6 @@ pub(crate) enum Fact {
 #[serde(default)]
 pub(crate) struct Said {
     pub(crate) news: Vec<String>,
-    pub(crate) calls: Vec<String>,
     /// When the answer was decided that was owed.
     pub(crate) owed: Option<String>,
     /// Warnings that are said once.
@@ -158,9 +157,6 @@ pub(crate) struct Left {
     /// What the user reads at the next stop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) news: Vec<String>,
-    /// Why the user is called then.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) calls: Vec<String>,
     /// The answer that the host has not received yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) owed: Option<Owed>,
@@ -177,8 +173,8 @@ pub(crate) struct Owed {
     pub(crate) hook: u32,
     pub(crate) block: Option<String>,
     pub(crate) messages: Vec<String>,
-    /// Why the user is called.
-    pub(crate) calls: Vec<String>,
+    /// A cycle has passed with it, or is left as if it had.
+    pub(crate) has_passed: bool,
 }
 
 /// The review that is running.
@@ -217,20 +213,6 @@ impl Running {
     /// Returns how long it has been running.
     pub(crate) fn elapsed(&self) -> Duration {
         Duration::from_secs(clock::now().saturating_sub(self.started))
-    }
-}
-
-/// For which state something was done, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Done {
-    pub(crate) state: u64,
-    /// `None` if it needed no reason.
-    pub(crate) why: Option<String>,
-}
-
-impl Done {
-    pub(crate) fn new(state: &[u8], why: Option<&str>) -> Self {
-        Self { state: hash::number(state), why: why.map(str::to_owned) }
     }
 }
 
@@ -293,7 +275,8 @@ pub(crate) struct Facts {
     pub(crate) noted: Option<String>,
     /// What runs, or ran until it was killed.
     pub(crate) running: Option<Running>,
-    pub(super) done: IndexMap<String, Done>,
+    /// For which state each thing was done that is done once.
+    pub(super) done: IndexMap<String, u64>,
     /// The rulings that this machine has written, each with who made it.
     pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
@@ -349,7 +332,6 @@ impl Facts {
             Fact::News { text } => left.news.push(text),
             Fact::Said(said) => {
                 left.news.retain(|news| !said.news.contains(news));
-                left.calls.retain(|call| !said.calls.contains(call));
                 left.owed.take_if(|owed| Some(&owed.at) == said.owed.as_ref());
                 self.said.extend(said.once);
             }
@@ -370,9 +352,9 @@ impl Facts {
                 self.postponed.extend(until.map(|until| (by, until)));
             }
             Fact::Turn { turn } => self.turn = Some(turn),
-            Fact::Done { what, done } => {
+            Fact::Done { what, state } => {
                 self.done.shift_remove(&what);
-                self.done.extend(done.map(|done| (what, done)));
+                self.done.extend(state.map(|state| (what, state)));
                 forget_first(&mut self.done, DONE);
             }
         }
@@ -390,9 +372,9 @@ impl Facts {
         found != Some(&self.left.fields) && self.before.as_deref().is_some_and(is_as_before)
     }
 
-    /// Returns what was done for a state with this text.
-    pub(crate) fn done(&self, what: &str, state: &[u8]) -> Option<&Done> {
-        self.done.get(what).filter(|done| done.state == hash::number(state))
+    /// Returns whether this was done for a state with this text.
+    pub(crate) fn is_done(&self, what: &str, state: &[u8]) -> bool {
+        self.done.get(what) == Some(&hash::number(state))
     }
 }
 
@@ -415,7 +397,7 @@ mod tests {
     }
 
     const STOP: &str = r#""decision","event":"Stop","wrote":{"fields":{"n":1},"chart":null,
-        "owed":{"at":"1","state":5,"hook":7,"block":"x","messages":[],"calls":[]}}"#;
+        "owed":{"at":"1","state":5,"hook":7,"block":"x","messages":[],"has_passed":false}}"#;
 
     #[test]
     fn facts_follow_from_lines() {
@@ -434,9 +416,9 @@ mod tests {
         let news = [r#""news","text":"a""#, r#""news","text":"b""#, r#""said","news":["a"]"#];
         assert_eq!(facts(&news).left.news, ["b"]);
 
-        let done = [r#""done","what":"called","done":{"state":3,"why":"y"}"#];
-        assert_eq!(facts(&done).done["called"].state, 3);
-        assert!(facts(&[done[0], r#""done","what":"called","done":null"#]).done.is_empty());
+        let done = [r#""done","what":"busy","state":3"#];
+        assert_eq!(facts(&done).done["busy"], 3);
+        assert!(facts(&[done[0], r#""done","what":"busy","state":null"#]).done.is_empty());
 
         // A line of a later version, or of another kind.
         assert_eq!(facts(&[r#""gate","n":1"#, r#""unheard""#]), Facts::default());

@@ -1,8 +1,8 @@
 //! The journal: one JSON line for each decision, one for each review that has ended, and one for each gate.
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
-//! Of prompts and messages, it contains why a command was refused, why a stop was allowed without a rule, why the user is
-//! called and what was named to the user; of reviews and gates, the titles of findings and command lines; of the
+//! Of prompts and messages, it contains why a command was refused, why a stop was allowed without a rule
+//! and what was named to the user; of reviews and gates, the titles of findings and command lines; of the
 //! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;
@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::facts::{Done, ENTER, Entry, Fact, Facts, Left, RUN, Said};
+use super::facts::{ENTER, Entry, Fact, Facts, Left, RUN, Said};
 use super::lines::{Folded, Version};
 use super::{Store, facts, lines};
 use crate::chart::Chart;
@@ -69,9 +69,6 @@ pub(crate) struct DecisionLine {
     /// What was named to the user: changes by others, and what let a cycle end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) named: Vec<String>,
-    /// Why the user was called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) call: Option<String>,
     /// The commit that was checked out when the instance began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) head: Option<String>,
@@ -284,8 +281,8 @@ impl Journal {
     }
 
     /// Adds that something is done once for a state, or that this is forgotten.
-    pub(crate) fn note_done(&self, what: &str, done: Option<Done>) -> io::Result<()> {
-        self.note(Fact::Done { what: what.to_owned(), done })
+    pub(crate) fn note_done(&self, what: &str, state: Option<u64>) -> io::Result<()> {
+        self.note(Fact::Done { what: what.to_owned(), state })
     }
 
     fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {
@@ -427,11 +424,6 @@ impl DecisionLine {
             answer: "none".to_owned(),
             ..Self::default()
         }
-    }
-
-    /// Adds why the user is called, if that is so.
-    pub(crate) fn called(&mut self, reason: Option<&str>) {
-        self.call = reason.map(|reason| plain_line(reason, LENGTH));
     }
 
     /// Adds what was decided, beside what was named. `before` holds the fields that it writes, as they were.

@@ -2,15 +2,13 @@
 
 use std::io;
 
-use super::facts::Done;
 use super::journal::Journal;
+use crate::hash;
 
 /// What that is, as the journal names it.
 #[derive(Debug)]
 pub(crate) struct Once(&'static str);
 
-/// The user is called, or has led to the state.
-pub(crate) const CALL: Once = Once("called");
 /// A stop has waited for a program in the background, whatever the state.
 pub(crate) const PROGRAM: Once = Once("program");
 /// A change has begun, with these rules of git.
@@ -21,12 +19,7 @@ pub(crate) const SEND_BACK: Once = Once("sent-back");
 impl Once {
     /// Returns whether it was last done for the state with this text.
     pub(crate) fn is_for(&self, journal: &Journal, state: &[u8]) -> bool {
-        journal.facts().done(self.0, state).is_some()
-    }
-
-    /// Returns why it was done for it.
-    pub(crate) fn why(&self, journal: &Journal, state: &[u8]) -> Option<String> {
-        journal.facts().done(self.0, state)?.why.clone()
+        journal.facts().is_done(self.0, state)
     }
 
     /// Returns whether it was done for any state.
@@ -42,12 +35,7 @@ impl Once {
     }
 
     /// Records that it is done for it.
-    pub(crate) fn note(
-        &self,
-        journal: &Journal,
-        state: &[u8],
-        why: Option<&str>,
-    ) -> io::Result<()> {
-        journal.note_done(self.0, Some(Done::new(state, why)))
+    pub(crate) fn note(&self, journal: &Journal, state: &[u8]) -> io::Result<()> {
+        journal.note_done(self.0, Some(hash::number(state)))
     }
 }

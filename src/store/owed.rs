@@ -26,7 +26,7 @@ impl Owed {
                 _ => None,
             },
             messages: decision.messages.clone(),
-            calls: decision.calls.clone(),
+            has_passed: decision.advances(),
         }
     }
 
@@ -44,7 +44,6 @@ impl Owed {
         }
         Some(Decision {
             messages: self.messages.clone(),
-            calls: self.calls.clone(),
             answer: self.block.clone().map_or(Answer::Allow, Answer::Block),
             ..Decision::default()
         })

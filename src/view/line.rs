@@ -10,7 +10,6 @@ use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::facts::Running;
-use crate::store::once::CALL;
 use crate::store::postponed;
 use crate::text::shown;
 
@@ -40,10 +39,10 @@ pub(crate) fn line(place: &Place) -> String {
         }
         text = format!("{text}, {}", of_run(&running));
     }
-    if let (Reading::Sound { text: state, .. }, true) = (&snapshot.state, is_idle) {
+    if matches!(snapshot.state, Reading::Sound { .. }) && is_idle {
         match (view.running(), view.unfinished()) {
             (None, Some(cycle)) => text = format!("{}, paused", of_cycle(&view, cycle, None)),
-            (Some(_), _) => text.extend(in_the_way(&view, place, state)),
+            (Some(_), _) => text.extend(in_the_way(&view, place)),
             _ => {}
         }
     }
@@ -65,15 +64,10 @@ fn of_run(running: &Running) -> String {
 }
 
 /// Says why no review runs, if that is known without a decision.
-fn in_the_way(view: &Inspector, place: &Place, state: &[u8]) -> Option<String> {
+fn in_the_way(view: &Inspector, place: &Place) -> Option<String> {
     let (reviewer, _) = view.next_reviewer().ok()?;
-    match postponed::read(&place.store, &reviewer) {
-        Some(until) => Some(format!(", waits until {}", in_utc(until))),
-        None => {
-            let why = CALL.why(place.journal(), state)?;
-            Some(format!(", your turn: {why}"))
-        }
-    }
+    let until = postponed::read(&place.store, &reviewer)?;
+    Some(format!(", waits until {}", in_utc(until)))
 }
 
 /// Says how far a cycle is, and what is running for it.

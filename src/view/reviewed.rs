@@ -71,7 +71,7 @@ impl<'p> Reviewed<'p> {
         let decision = &performed.decision;
         let ended = decision.ended.as_ref();
         // A rule has found nothing to do, and nothing that the user has to decide.
-        let is_settled = !decision.fired.is_empty() && decision.call().is_none();
+        let is_settled = !decision.fired.is_empty() && !place.is_in_cycle();
         // An earlier process was killed before it has printed this.
         let is_repeated = performed.owed.is_some() && decision.fired.is_empty();
         let is_readable = change.files.iter().any(Changed::is_readable);

@@ -89,9 +89,7 @@ fn decision(decided: &DecisionLine) -> Option<String> {
         },
     };
     let named = decided.named.iter().map(|named| paint_words(ALERT, &shown(named)));
-    let call = decided.call.iter();
-    let call = call.map(|call| paint_words(ALERT, &format!("Your turn: {}", shown(call))));
-    let parts = std::iter::once(head).filter(|head| !head.is_empty()).chain(named).chain(call);
+    let parts = std::iter::once(head).filter(|head| !head.is_empty()).chain(named);
     let sentences = parts.map(|part| {
         let end = full_stop(&strip_str(&part).to_string());
         format!("{part}{end}")

@@ -110,10 +110,13 @@ impl Turn {
         };
         let gate = failing_gate.as_ref();
         let is_ended = gate.is_some_and(|gate| gate.has_ended_turn);
-        // A stop that changes the state moves the work forward, with or without a review, unless it calls the user.
+        // A review, the end of a cycle, or an agent that is sent back moves the work forward.
         let moves = |foreseen: &Result<Step, Stuck>| match foreseen {
             Ok(Step::Invoke(_)) => true,
-            Ok(Step::Done(decision)) => !decision.patch.is_empty() && decision.call().is_none(),
+            Ok(Step::Done(decision)) => {
+                let is_sent_back = matches!(decision.answer, Answer::Block(_));
+                !decision.patch.is_empty() && (decision.advances() || is_sent_back)
+            }
             Err(_) => false,
         };
         let at_work = asked::at_work(place, lines, &drivers);

@@ -61,7 +61,7 @@ pub struct Source {
     /// a chart has them: `max_cost_usd` (of an instance), `max_cost_usd_cycle`, `max_cost_usd_review`, `max_failures` (in a
     /// row; `taskie next --retry` starts to count again), `stall` (reviews in a row that change nothing), `skip` (files that
     /// reviews of code are not about), `permissions` (`restricted`), `review_timeout` (seconds), `gates` (`must-run` in
-    /// it needs trust in each project), `every_stop`, `receipts` and `notify` (commands that call the user).
+    /// it needs trust in each project), `every_stop` and `receipts`.
     #[serde(default)]
     pub config: Part<IndexMap<String, Field>>,
     /// The options of commands and phases.

@@ -129,9 +129,6 @@ pub struct Rule {
     pub block: Option<Text>,
     /// The answer to `next`: the phase to work on now, or a word for the agent, such as `stop` or `ask`.
     pub action: Option<Text>,
-    /// Why it is the user's turn, in a few words, which are not asked for if `message` is empty: if the stop is allowed, the user is called, as `calls` says. At another
-    /// event, that happens at the next stop.
-    pub call: Option<Text>,
 }
 
 impl Rule {
@@ -153,7 +150,6 @@ impl Rule {
             ("actions", !self.actions.is_empty()),
             ("message", self.message.is_some()),
             ("say", self.say.is_some()),
-            ("call", self.call.is_some()),
         ])
     }
 }
