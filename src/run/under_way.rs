@@ -8,7 +8,7 @@ use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::spent::PastReview;
 use crate::hash;
-use crate::project::seen::{self, Seen};
+use crate::project::seen::Seen;
 use crate::run::place::Place;
 use crate::store::facts::{Fact, Running};
 use crate::store::journal::{self, Line};
@@ -78,21 +78,6 @@ pub(crate) fn running_on(place: &Place) -> Option<String> {
         true => Some(said_of_running(place, ". It goes on, and its verdict counts.")),
         false => running(place),
     }
-}
-
-/// Returns what a review would see now and what would be decided about it, the state and the settings, as a number; `None` if
-/// that is unknown.
-pub(crate) fn seen(place: &Place) -> Option<u64> {
-    let all = files_seen(place)?;
-    let snapshot = place.snapshot();
-    let (state, settings) = (snapshot.context(), snapshot.config().ok());
-    Some(hash::number(format!("{all} {state:?} {settings:?}")))
-}
-
-/// Returns only the files that a review would see now, as a number.
-pub(crate) fn files_seen(place: &Place) -> Option<u64> {
-    let subject = place.snapshot().view().subject();
-    seen::seen(&place.chart, (&place.root, place.trees()), &place.dir(), &subject).all
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.

@@ -86,11 +86,10 @@ pub(crate) fn is_own_name(name: &str) -> bool {
 }
 
 /// Returns the session that drives an instance; several if one host was started in the shell of another. One that has claimed
-/// another instance since drives that, and comes back to the one that is its own alone.
+/// another instance since drives that.
 pub(crate) fn of(journal: &Journal) -> Vec<String> {
     let mut drivers = journal.facts().drivers;
-    let instance = &journal.instance;
-    drivers.retain(|session| *instance == own_name(session) || has_claimed(journal, session));
+    drivers.retain(|session| has_claimed(journal, session));
     drivers
 }
 
@@ -145,10 +144,8 @@ pub(crate) fn release(journal: &Journal, session: &str) {
     }
 }
 
-/// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
+/// Removes the claim of a session, which drives nothing from then on.
 pub(crate) fn forget(store: &Store, session: &str) {
-    let own = own_name(session);
-    release(&Journal::of(store, &own, &own), session);
     // If this cannot be recorded, its next stop is about the same instance.
     let _ = sessions(store).note(Fact::Claim { session: session.to_owned(), claim: None });
 }
