@@ -26,7 +26,7 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let name = &place.instance.name;
     let json = json!({
         chart.scope.noun(): name, "phase": phase, "due": next, "waits_for": turn.waits,
-        "progress": progress, "reviews": figures,
+        "progress": progress, "reviews": figures, "driver": turn.driver,
     });
     let or_none = |text: Option<&str>| shown(text.unwrap_or("-")).into_owned();
     let done = progress.values();
