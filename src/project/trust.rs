@@ -74,9 +74,10 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
     let trust = "run `taskie config trust`";
     let (why, remedy) = match parts {
         Ok(parts) if parts.is_empty() && !was_trusted => return OwnChart::Absent,
-        Ok(parts) if parts.is_empty() => {
-            ("is gone".to_owned(), "restore it, or run `taskie config trust --revoke`")
-        }
+        Ok(parts) if parts.is_empty() => (
+            "is gone, and you trusted it".to_owned(),
+            "restore it, or run `taskie config trust --revoke`",
+        ),
         Ok(parts) if is_trusted(root, TrustedPart::Chart, &parts) => {
             return OwnChart::Trusted(root.join(path));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::figures::{Figures, Totals};
+use super::figures::Figures;
 use super::finished::finished;
 use super::progress::{Progress, progress};
 use super::reviews::{ReviewFacts, failures, on_disk};
@@ -41,8 +41,8 @@ pub(crate) struct Facts {
     pub(crate) reviews: Vec<ReviewFacts>,
     /// The progress of the tables with finished rows.
     pub(crate) progress: IndexMap<String, Progress>,
-    /// The totals of all reviews that this machine ran.
-    pub(crate) totals: Totals,
+    /// The figures of all reviews that this machine ran.
+    pub(crate) spent: Figures,
     pub(crate) running: Option<Running>,
     /// The session that drives the instance.
     pub(crate) driver: Option<String>,
@@ -119,7 +119,6 @@ impl Facts {
             next,
             elsewhere,
             foreseen,
-            coming,
             failing_gate,
         } = Turn::of(place, &snapshot, &lines, session);
         let next = known(next, &mut unread).flatten();
@@ -131,16 +130,16 @@ impl Facts {
         let is_final = context::is_over(chart, &context);
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
-        let coming = Inspector::new(chart, &coming.as_world());
-        let by = known(coming.next_reviewer(), &mut unread).map(|(_, by)| by);
-        let by = by.filter(|by| !by.is_empty());
-        let cycle = running_cycle.map(|cycle| CycleFacts::of(&view, cycle, by.clone(), &journal));
+        let cycle = running_cycle.map(|cycle| {
+            let by = known(view.next_reviewer(), &mut unread).map(|(_, by)| by);
+            CycleFacts::of(&view, cycle, by.filter(|by| !by.is_empty()), &journal)
+        });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let stop = match (&running, is_anothers) {
             (Some(_), _) => Stop::allowed("a review is already running"),
             _ if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
             (None, true) => Stop::elsewhere(chart.scope.noun()),
-            (None, false) => Stop::foreseen(place, foreseen, by.as_deref(), is_unattended),
+            (None, false) => Stop::foreseen(place, foreseen, is_unattended),
         };
         let limits = place.unfit_settings();
         let retried = postponed::retried(place.journal());
@@ -157,7 +156,7 @@ impl Facts {
             cycle,
             reviews: on_disk,
             progress: progress(chart, &snapshot.as_world()),
-            totals: Totals::of(&journal),
+            spent: Figures::of(journal.iter().map(|review| &review.run)),
             running,
             driver,
             next,
@@ -221,7 +220,7 @@ impl Facts {
             "chart": self.chart.id, self.chart.scope.noun(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
-            "reviews": self.reviews, "spent": self.totals.all,
+            "reviews": self.reviews, "spent": self.spent,
             "progress": self.progress, "running": running,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,

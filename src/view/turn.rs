@@ -12,7 +12,6 @@ use crate::engine::fault::Fault;
 use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked::{self, FailingGate};
-use crate::run::coming;
 use crate::run::foresee::foresee;
 use crate::run::perform::foreseen_news;
 use crate::run::performed::Performed;
@@ -72,8 +71,6 @@ pub(crate) struct Turn {
     pub(crate) elsewhere: Option<String>,
     /// What the next stop does.
     pub(crate) foreseen: Result<Step, Stuck>,
-    /// The snapshot in which it decides that.
-    pub(crate) coming: Arc<Snapshot>,
     /// The gate that failed last, if it would run at that stop.
     pub(crate) failing_gate: Option<FailingGate>,
 }
@@ -98,7 +95,6 @@ impl Turn {
         let stops = session.or(driver.map(String::as_str));
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);
-        let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
         let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
         let foreseen = match &elsewhere {
             Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
@@ -176,7 +172,6 @@ impl Turn {
                 }
                 step @ Step::Invoke(_) => step,
             }),
-            coming,
             failing_gate,
         }
     }
