@@ -42,8 +42,6 @@ pub struct Disk {
     pub dirty: bool,
     /// What the user has ruled about findings, a line each.
     pub rulings: Vec<String>,
-    /// The sessions that drive instances.
-    pub drivers: Vec<String>,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
     pub now: String,
@@ -174,7 +172,6 @@ impl World for PossibleWorld {
             Source::Spent { cycle, files, count } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
             Source::Rulings => Value::from(self.disk.rulings.clone()),
-            Source::Drivers => Value::from(self.disk.drivers.clone()),
             Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();

@@ -126,7 +126,7 @@ fn describe(
         moved = session_change::moved(place);
         change::note_busy(place, hosts::is_busy(fields));
     }
-    moved.into_iter().chain(change::other_rules(place)).collect()
+    moved.into_iter().collect()
 }
 
 /// Lets no second stop in a row wait for a program in the background: it may never end.
@@ -251,8 +251,7 @@ fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<St
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
 fn is_taken_over(place: &Place, session: &str) -> bool {
-    let drivers = driver::of(place.journal());
-    !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
+    !place.chart.scope.is_per_session() && driver::is_another(place.journal(), session)
 }
 
 /// Returns what a decision that was carried out says, and adds what is due once the host has it.
@@ -279,7 +278,7 @@ fn reply_of(
 fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
     let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
     let session = event.session.as_deref().filter(|session| name_flaw(session).is_none());
-    let Some(session) = session.filter(|_| driver::of(place.journal()).is_empty()) else {
+    let Some(session) = session.filter(|_| driver::of(place.journal()).is_none()) else {
         return Vec::new();
     };
     // What cannot be decided is reported to the session that works on the instance.

@@ -77,16 +77,14 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
 fn start_over(place: &mut Place, session: &str) -> Result<Vec<String>, String> {
     abandon(place);
     // What it has stored so far would look as if it had been killed.
-    let warnings = begin(place, session, Base::Now).inspect_err(|_| change::release(place))?;
-    change::note_rules(place);
-    Ok(warnings)
+    begin(place, session, Base::Now).inspect_err(|_| change::release(place))
 }
 
 /// Has the stops of a session be about its own change again, if that still waits for a review. Returns whether it does.
 fn resume(own: &Place, session: &str) -> Result<bool, String> {
     let waits = own.is_in_cycle();
     if waits {
-        driver::claim(own.journal(), &[session.to_owned()])
+        driver::claim(own.journal(), session)
             .map_err(|error| format!("the session cannot be recorded: {error}"))?;
     }
     Ok(waits)
@@ -293,7 +291,7 @@ pub(super) fn release(event: &Event) {
             let place = Place::new(chart, root.clone(), instance);
             match place.is_own() && !place.is_in_cycle() {
                 true => abandon(&place),
-                false => driver::release(place.journal(), session),
+                false => driver::release(&place.store, session),
             }
         }
     }

@@ -17,11 +17,11 @@ use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Changed, Unknown};
-use crate::project::{git, ledger, state_file};
+use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::once::{BUSY, RULES};
+use crate::store::once::BUSY;
 use crate::text::cut_bytes;
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
@@ -99,7 +99,6 @@ pub(crate) fn release(place: &Place) {
 pub(crate) fn forget(place: &Place) {
     forget_prompts(place);
     take_busy(place);
-    RULES.forget(place.journal());
 }
 
 /// Notes whether something of the agent goes on after a stop: what that changes is the session's.
@@ -117,30 +116,6 @@ pub(crate) fn take_busy(place: &Place) -> bool {
         BUSY.forget(place.journal());
     }
     was_busy
-}
-
-/// Notes git's own rules, with which a change begins.
-pub(crate) fn note_rules(place: &Place) {
-    let _ = RULES.note(place.journal(), rules_now(place).as_bytes());
-}
-
-/// Says that git's own rules are others than those noted last, and notes them.
-pub(crate) fn other_rules(place: &Place) -> Option<String> {
-    if !RULES.is_known(place.journal())
-        || RULES.is_for(place.journal(), rules_now(place).as_bytes())
-    {
-        return None;
-    }
-    note_rules(place);
-    Some(
-        "What git passes over has changed since the change began (`.git/info`, `core.excludesFile`, `core.attributesFile`, \
-         `core.fileMode` or a filter): no review sees what that hides."
-            .to_owned(),
-    )
-}
-
-fn rules_now(place: &Place) -> String {
-    format!("{:?}", git::rules(&place.root))
 }
 
 /// Removes what the user has asked for.

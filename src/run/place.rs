@@ -16,6 +16,8 @@ use crate::engine::world::World;
 use crate::host::vendors::VERDICTS;
 use crate::project::change::Trees;
 use crate::project::find::{self, Instance};
+use crate::project::git::Git;
+use crate::project::seen::{self, Seen};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::reviewer::finding::Found;
@@ -36,6 +38,7 @@ pub(crate) struct Place {
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
     trees: Arc<OnceLock<Trees>>,
+    git: Arc<Git>,
     journal: Arc<Journal>,
 }
 
@@ -45,7 +48,8 @@ impl Place {
         let store = Store::of(&root, &chart.scope.home);
         let shared = instance.shared_name(&chart.scope);
         let journal = Arc::new(Journal::of(&store, &shared, &instance.name));
-        Self { chart, root, instance, store, settings_before: None, trees: Arc::default(), journal }
+        let (trees, git) = Default::default();
+        Self { chart, root, instance, store, settings_before: None, trees, git, journal }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -82,6 +86,16 @@ impl Place {
     /// Returns what reads the tree of the work tree.
     pub(crate) fn trees(&self) -> &Trees {
         self.trees.get_or_init(|| Trees::of(&self.root, &self.chart.scope))
+    }
+
+    /// Returns git's answers about the work tree.
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Returns what a review of the files in `names` sees.
+    pub(crate) fn seen(&self, names: &[String]) -> Seen {
+        seen::seen(&self.chart, (&self.root, self.trees()), &self.dir(), names)
     }
 
     /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.

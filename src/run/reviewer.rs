@@ -94,8 +94,7 @@ impl Reviewer<'_> {
             End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
             End::Cancelled => {
                 self.remove_empty_log();
-                let effort = Effort { is_cancelled: true, ..Effort::default() };
-                return (Outcome::Failed(CANCELLED.to_owned()), effort);
+                return (Outcome::Failed(CANCELLED.to_owned()), Effort::default());
             }
             _ => (None, Vec::new()),
         };

@@ -8,7 +8,7 @@ use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::spent::PastReview;
 use crate::hash;
-use crate::project::seen::{self, Seen};
+use crate::project::seen::Seen;
 use crate::run::place::Place;
 use crate::store::facts::{Fact, Running};
 use crate::store::journal::{self, Line};
@@ -92,7 +92,7 @@ pub(crate) fn seen(place: &Place) -> Option<u64> {
 /// Returns only the files that a review would see now, as a number.
 pub(crate) fn files_seen(place: &Place) -> Option<u64> {
     let subject = place.snapshot().view().subject();
-    seen::seen(&place.chart, (&place.root, place.trees()), &place.dir(), &subject).all
+    place.seen(&subject).all
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.

@@ -68,8 +68,9 @@ pub(crate) enum Fact {
     },
     /// The host has the answer to a stop, and what the user reads beside it.
     Said(Said),
-    Drivers {
-        sessions: Vec<String>,
+    /// The last review does not count, although it has ended, and why.
+    Aside {
+        why: String,
     },
     /// The command that takes effect after the review that is running; `None` if there is none anymore.
     Noted {
@@ -145,6 +146,8 @@ pub(crate) struct Claim {
     pub(crate) instance: String,
     /// The instance is gone, and this was reported.
     pub(crate) is_gone: bool,
+    /// The session has ended, and has not gone on.
+    pub(crate) has_ended: bool,
 }
 
 /// How this program leaves a state.
@@ -282,8 +285,6 @@ pub(super) fn number(line: &str) -> u64 {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Facts {
-    /// The sessions that have claimed it last, whatever they have claimed since.
-    pub(crate) drivers: Vec<String>,
     pub(crate) left: Left,
     /// The same before the last decision, until that has landed.
     before: Option<Box<Left>>,
@@ -325,7 +326,7 @@ impl Facts {
     pub(crate) fn after(mut self, fact: Fact) -> Self {
         let left = &mut self.left;
         match fact {
-            Fact::Facts { .. } | Fact::Other => {}
+            Fact::Facts { .. } | Fact::Aside { .. } | Fact::Other => {}
             Fact::Decision { event, review, wrote } => {
                 let was_undecided = self.is_undecided;
                 self.is_undecided &= review.is_none();
@@ -352,7 +353,6 @@ impl Facts {
                 left.owed.take_if(|owed| Some(&owed.at) == said.owed.as_ref());
                 self.said.extend(said.once);
             }
-            Fact::Drivers { sessions } => self.drivers = sessions,
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
@@ -419,10 +419,6 @@ mod tests {
 
     #[test]
     fn facts_follow_from_lines() {
-        let drivers =
-            facts(&[r#""drivers","sessions":["s","t"]"#, r#""drivers","sessions":["t"]"#]);
-        assert_eq!(drivers.drivers, ["t"]);
-
         let began =
             r#""began","running":{"cycle":"c","n":1,"file":"f","by":null,"started":1,"timeout":2}"#;
         assert!(facts(&[began]).running.is_some());

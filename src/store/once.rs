@@ -13,8 +13,6 @@ pub(crate) struct Once(&'static str);
 pub(crate) const PROGRAM: Once = Once("program");
 /// The agent of the last stop still has something going on.
 pub(crate) const BUSY: Once = Once("busy");
-/// A change has begun, with these rules of git.
-pub(crate) const RULES: Once = Once("rules");
 /// The agent is sent back to run the review that is due.
 pub(crate) const SEND_BACK: Once = Once("sent-back");
 
