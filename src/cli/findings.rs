@@ -7,14 +7,13 @@ use crate::commands::about::{Asking, words};
 use crate::commands::error::CliError;
 use crate::commands::output::{Output, of_reviewer, refuse_agents};
 use crate::commands::place;
-use crate::page::{self, Page};
+use crate::page::Page;
 use crate::project::ledger;
 use crate::reviewer::finding::RULINGS;
 use crate::text::shown;
 use crate::view::facts::Facts;
 use crate::view::findings;
 use crate::view::screen::turn_in_words;
-use crate::view::turn::Waits;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -42,8 +41,8 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let place = place::chosen(chart, &args.asking.about)?;
     let entries = place.snapshot().ledger();
     Ok(match args.asking.json {
-        true => Output::json(findings::json(&place, &entries)),
-        false => Output::of(findings::page(&place, entries)),
+        true => Output::json(findings::json(&entries)),
+        false => Output::of(findings::page(entries)),
     })
 }
 
@@ -70,18 +69,13 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
         let message = format!("there is no finding `{id}`");
         return Err(CliError::with_help(message, format!("`{program} {option}` lists them")));
     };
-    let by = match page::columns().is_some() {
-        true => "in a terminal",
-        false => "without a terminal",
-    };
-    let said = (word, reason, by);
     let _lock = place.lock().map_err(CliError::because("the ruling cannot be written"))?;
-    ledger::rule((&place.root, &place.dir()), place.journal(), entry, said)
+    ledger::rule(&place.root, &place.dir(), entry, (word, reason))
         .map_err(CliError::because("the ruling cannot be written"))?;
     let mut page = Page::default();
     page.say(&format!("{} is {word}: later reviewers will know.", entry.id));
     let facts = Facts::gather(&place, None);
-    if facts.waits == Waits::User && facts.cycle.is_some() {
+    if facts.cycle.is_some() {
         page.say(&turn_in_words(&facts));
     }
     place::choice(&place, about).iter().for_each(|choice| page.say(choice));

@@ -10,8 +10,7 @@ use crate::commands::error::CliError;
 use crate::commands::output::Output;
 use crate::commands::place;
 use crate::page::Page;
-use crate::project::state_file::{self, Reading};
-use crate::text::full_stop;
+use crate::project::state_file::Reading;
 
 /// Returns one line per finding.
 pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<Output, CliError> {
@@ -27,15 +26,6 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Asking) -> Result<Output, CliError>
     let mut warnings = snapshot.warnings();
     let is_broken = matches!(snapshot.state, Reading::Broken(_));
     let settings = place.settings();
-    if is_broken {
-        let file = place::state_file(&place);
-        // The first one is among them, with its consequences.
-        let more = state_file::breaches(chart, &place.dir()).into_iter().skip(1);
-        warnings.extend(more.map(|breach| {
-            let stop = full_stop(&breach);
-            format!("{}: {breach}{stop}", file.display())
-        }));
-    }
     let is_unusable = is_broken || settings.is_err();
     let about_settings = settings.map_or_else(|why| vec![format!("{why}.")], |read| read.warnings);
     for warning in about_settings {

@@ -6,10 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use crate::chart::Scope;
-use crate::files::Warnings;
 use crate::files::pattern::name_flaw;
 use crate::project::state_file::FILE;
 use crate::text::shown;
@@ -59,64 +58,43 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     if leads_outside(root, &folder) {
         return Newest::from(Err(not_followed(&folder)));
     }
-    let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
-    let mut dirs: Vec<OsString> = Vec::new();
-    let mut found: Vec<(SystemTime, &OsString)> = Vec::new();
-    let listed = fs::read_dir(root.join(&folder));
-    let listed = listed.and_then(|entries| entries.collect::<io::Result<Vec<DirEntry>>>());
-    let entries = match listed {
-        Ok(entries) => entries,
+    let entries = match fs::read_dir(root.join(&folder)).and_then(Iterator::collect) {
+        Ok::<Vec<DirEntry>, _>(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Newest::default(),
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
             return Newest::from(Err(warning));
         }
     };
+    let mut skipped: Vec<String> = Vec::new();
+    let mut last: Option<(SystemTime, OsString)> = None;
     for entry in entries {
-        let name = entry.file_name();
-        if name.as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
+        let (name, path) = (entry.file_name(), entry.path());
         let kind = entry.file_type().ok();
-        if kind.is_some_and(|kind| kind.is_symlink()) {
-            let path = root.join(&folder).join(&name);
-            if !path.is_dir() {
-                continue;
-            }
-            if !stays_inside(&path, root) {
-                outside.push(|| {
-                    let name = name.to_string_lossy();
-                    let name = shown(&name);
-                    format!("{noun} `{name}` is a symbolic link out of the project, which is not followed.")
-                });
-                continue;
-            }
-        } else if !kind.is_some_and(|kind| kind.is_dir()) {
+        let is_link = kind.is_some_and(|kind| kind.is_symlink()) && path.is_dir();
+        if name.as_encoded_bytes().starts_with(b".")
+            || !is_link && !kind.is_some_and(|kind| kind.is_dir())
+        {
             continue;
         }
-        dirs.push(name);
+        let why = match touched(&path) {
+            _ if is_link => "is a symbolic link, which is not followed".to_owned(),
+            Ok(touched) => {
+                last = last.max(touched.map(|touched| (touched, name)));
+                continue;
+            }
+            Err(error) => format!("cannot be read: {error}"),
+        };
+        skipped.push(format!("{noun} `{}` {why}.", shown(&name.to_string_lossy())));
     }
-    // If there is only one, it does not matter when it was last modified.
-    let is_alone = dirs.len() == 1;
-    for name in &dirs {
-        match touched(&root.join(&folder).join(name), is_alone) {
-            Ok(touched) => found.extend(touched.map(|touched| (touched, name))),
-            Err(error) => unreadable.push(|| {
-                let name = name.to_string_lossy();
-                format!("{noun} `{}` cannot be read: {error}.", shown(&name))
-            }),
+    // One is enough to know what to do.
+    let mut warnings: Vec<String> = skipped.into_iter().min().into_iter().collect();
+    let instance = last.and_then(|(_, name)| match usable(&name, noun) {
+        Ok(name) => Some(Instance { dir: folder.join(&name), name }),
+        Err(warning) => {
+            warnings.push(warning);
+            None
         }
-    }
-    let mut warnings = outside.into_texts(|more| {
-        format!("And {more} more symbolic links out of the project are not followed.")
-    });
-    warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
-    let best = found.into_iter().max();
-    let instance = best.and_then(|(_, name)| {
-        usable(name, noun)
-            .map_err(|warning| warnings.push(warning))
-            .ok()
-            .map(|name| Instance { dir: folder.join(&name), name })
     });
     Newest { instance, warnings }
 }
@@ -127,7 +105,7 @@ pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
     let Some(instance) = &found.instance else {
         return found;
     };
-    match root.join(&instance.dir).metadata() {
+    match root.join(&instance.dir).symlink_metadata() {
         Ok(meta) if meta.is_dir() => found,
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let dir = instance.dir.display();
@@ -185,22 +163,15 @@ pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let mut names: Vec<String> = entries
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name_flaw(name).is_none())
+    let dirs = entries.into_iter().flatten().flatten();
+    let dirs = dirs.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let names = dirs.filter_map(|entry| entry.file_name().into_string().ok());
+    let names = names.filter(|name| name_flaw(name).is_none());
+    let mut names: Vec<String> = names
         .filter(|name| !scope.is_of_changes() || exists(root, scope, &folder(scope).join(name)))
         .collect();
     names.sort();
     Ok(names)
-}
-
-/// Returns whether `path`, with links followed, is inside `root`.
-fn stays_inside(path: &Path, root: &Path) -> bool {
-    matches!((path.canonicalize(), root.canonicalize()), (Ok(path), Ok(root)) if path.starts_with(&root))
 }
 
 /// Returns whether a symbolic link on the way from `root` to `dir`, which is inside it, leads out of the project.
@@ -209,10 +180,9 @@ pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
         // In a git directory outside the work tree, which is the user's own.
         return dir.is_symlink();
     }
-    dir.ancestors()
-        .map(|dir| root.join(dir))
-        .take_while(|dir| dir != root)
-        .any(|dir| dir.is_symlink() && !stays_inside(&dir, root))
+    let is_inside = |dir: &Path| matches!((dir.canonicalize(), root.canonicalize()), (Ok(dir), Ok(root)) if dir.starts_with(&root));
+    let mut dirs = dir.ancestors().map(|dir| root.join(dir)).take_while(|dir| dir != root);
+    dirs.any(|dir| dir.is_symlink() && !is_inside(&dir))
 }
 
 fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
@@ -226,25 +196,16 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-/// Returns when the state or a Markdown file in a directory was last modified, or with `any`, some time; `None` if there is
-/// none.
-fn touched(dir: &Path, any: bool) -> io::Result<Option<SystemTime>> {
-    // The state is there as a rule, and is found without a look into the directory.
-    if any && dir.join(FILE).symlink_metadata().is_ok() {
-        return Ok(Some(UNIX_EPOCH));
-    }
+/// Returns when the state or a Markdown file in a directory was last modified; `None` if there is none.
+fn touched(dir: &Path) -> io::Result<Option<SystemTime>> {
     let mut last = None;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        let name = entry.file_name();
-        let name = Path::new(&name);
-        if name == FILE || name.extension().is_some_and(|end| end == "md") {
+        let name = PathBuf::from(entry.file_name());
+        if name == Path::new(FILE) || name.extension().is_some_and(|end| end == "md") {
             match entry.metadata().and_then(|meta| meta.modified()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
-            }
-            if any && last.is_some() {
-                break;
             }
         }
     }
@@ -253,6 +214,8 @@ fn touched(dir: &Path, any: bool) -> io::Result<Option<SystemTime>> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     #[test]

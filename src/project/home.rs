@@ -1,26 +1,22 @@
 //! Finds the home of a project: it is searched upward from a directory. And the folders that are the user's own.
 
-use std::fs::Metadata;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::chart::{IN_GIT, Scope};
-use crate::os::file::is_ours;
 use crate::process::program::repository_around;
 use crate::store::git_dir::{self, WorkTree};
 
-/// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, as far as
-/// they belong to the user and are below the user's home directory. The latter and those above it are not searched.
+/// Returns the directories that are searched for a home, from `dir` upward to the git root. Outside git, those above `dir` are
+/// searched only below the user's home directory, which is never searched itself.
 fn searched(dir: &Path) -> Vec<&Path> {
-    let (above, homes) = (above(dir), homes());
-    let is_own = |dir: &&&Path| {
-        homes.iter().any(|home| dir.starts_with(home))
-            && dir.metadata().is_ok_and(|meta| is_ours(&meta))
-    };
+    let mut above = above(dir);
     let count = match git_root(&above) {
         Some(at) => at + 1,
-        None => above.iter().take_while(is_own).count().max(1),
+        None if homes().iter().any(|home| dir.starts_with(home)) => above.len(),
+        None => 1,
     };
-    above.into_iter().take(count).collect()
+    above.truncate(count);
+    above
 }
 
 /// Returns `dir` and the directories above it, without the user's home directory and those above that.
@@ -33,22 +29,15 @@ fn above(dir: &Path) -> Vec<&Path> {
 fn homes() -> Vec<PathBuf> {
     // A relative path would mean a different directory in each place.
     let given = named_by("HOME").filter(|home| home.is_absolute());
-    let is_other = |home: &&PathBuf| {
-        home.components().any(|part| part == Component::ParentDir)
-            || home.ancestors().any(|dir| dir.parent().is_some() && dir.is_symlink())
-    };
-    let other = given.as_ref().filter(is_other);
-    let real = other.and_then(|home| home.canonicalize().ok());
+    let real = given.as_ref().and_then(|home| home.canonicalize().ok());
     given.into_iter().chain(real).collect()
 }
 
 /// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
 /// now.
 fn project_around(cwd: &Path) -> Option<PathBuf> {
-    let project = host_project()?;
-    let is_inside = cwd.starts_with(&project)
-        || matches!((cwd.canonicalize(), project.canonicalize()), (Ok(cwd), Ok(project)) if cwd.starts_with(&project));
-    is_inside.then_some(project)
+    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    host_project().filter(|project| real(cwd).starts_with(real(project)))
 }
 
 /// Returns the session's project, according to the host.
@@ -119,16 +108,11 @@ pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
     above.get(at).map(|root| (*root).to_owned())
 }
 
-/// Returns the nearest directory above `root` that contains a `home` of the user's own, also outside the repository of
-/// `root`, and where it would not be searched. A linked work tree has plans of its own, wherever it is.
+/// Returns the nearest directory above `root` that contains a `home`, also outside the repository of `root`. A linked work tree
+/// has plans of its own, wherever it is.
 pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
-    // Only its git directory has this file.
-    let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
-    let is_linked = git_dir.is_some_and(|dir| dir.join("commondir").is_file());
-    let is_own = |meta: Metadata| meta.is_dir() && is_ours(&meta);
-    let above = above(root).into_iter().skip(1);
-    let mut above = above.filter(|_| !is_linked);
-    above.find(|dir| dir.join(home).metadata().is_ok_and(is_own)).map(Path::to_owned)
+    let above = above(root).into_iter().skip(1).filter(|_| !root.join(".git").is_file());
+    { above }.find(|dir| dir.join(home).is_dir()).map(Path::to_owned)
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.

@@ -14,8 +14,6 @@ use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
 use crate::reviewer::finding::{ANSWERS, Finding, OPEN, OVER};
-use crate::store::facts::Fact;
-use crate::store::journal::Journal;
 use crate::text::plain_line;
 
 /// The file in the instance's directory that has what the user has ruled.
@@ -44,8 +42,6 @@ pub(crate) struct LedgerEntry {
     /// `open`, what the answer says, or what the user has ruled.
     pub(crate) state: String,
     pub(crate) why: Option<String>,
-    /// The line of the ruling, if the user has ruled.
-    pub(crate) ruling: Option<String>,
 }
 
 impl std::fmt::Display for LedgerEntry {
@@ -92,8 +88,7 @@ pub(crate) fn entries(
             last.get(&file.files.replace("{n}", &n))
         });
         for (id, finding) in review.found.named(&review.file) {
-            let ruling = rulings.iter().find(|line| ruled(line, &id, finding).is_some());
-            let ruled = ruling.and_then(|line| ruled(line, &id, finding));
+            let ruled = rulings.iter().find_map(|line| ruled(line, &id, finding));
             let said = ruled.or_else(|| said(&answer, &id));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
@@ -107,7 +102,6 @@ pub(crate) fn entries(
                 finding,
                 state,
                 why,
-                ruling: ruling.cloned(),
             });
         }
     }
@@ -124,16 +118,12 @@ pub(crate) fn rulings(root: &Path, dir: &Path) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Who has made a ruling that this machine has not recorded.
-pub(crate) const BY_HAND: &str = "by hand, or on another machine";
-
-/// Records what the user rules about a finding, and `by` whom that is said. It replaces an earlier ruling. The caller holds
-/// the write lock.
+/// Writes down what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.
 pub(crate) fn rule(
-    (root, dir): (&Path, &Path),
-    journal: &Journal,
+    root: &Path,
+    dir: &Path,
     entry: &LedgerEntry,
-    (word, why, by): (&str, &str, &str),
+    (word, why): (&str, &str),
 ) -> io::Result<()> {
     let path = dir.join(FILE);
     let mut lines = rulings(root, dir);
@@ -147,9 +137,7 @@ pub(crate) fn rule(
         entry.finding.title,
         plain_line(why, LENGTH)
     );
-    let line = plain_line(&line, LINE);
-    journal.note(Fact::Ruled { ruling: line.clone(), by: by.to_owned() })?;
-    lines.push(line);
+    lines.push(plain_line(&line, LINE));
     disk::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
 }
 
@@ -178,54 +166,27 @@ pub(crate) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, 
     (is_it && is_whole).then(|| (word.to_owned(), why))
 }
 
-/// Returns what an answer says of a finding, and why: the last line that begins with its id and one of [`ANSWERS`],
-/// in a list or not, in bold or not, with the finding's severity in parentheses or not.
+/// Returns what an answer says of a finding, and why: the last line whose first word is its id and whose next word is one of
+/// [`ANSWERS`], with the finding's severity in parentheses between them or not. The rest of the line is the reason.
 fn said(answer: &str, id: &str) -> Option<(String, Option<String>)> {
     let is_mark = |char: char| !char.is_alphanumeric();
     answer.lines().rev().find_map(|line| {
         let line = plain_line(line, LENGTH);
-        let rest = line.trim_start_matches(is_mark);
-        let item = rest.trim_start_matches(|char: char| char.is_ascii_digit());
-        let item = item.strip_prefix(['.', ')']).unwrap_or_default();
-        let mut starts = [rest, item.trim_start_matches(is_mark)].into_iter();
-        let rest = starts.find_map(|start| start.strip_prefix(id))?;
-        let aside = rest.trim_start_matches(|char| is_mark(char) && char != '(');
-        let aside = aside.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-        let rest = aside.map_or(rest, |(_, rest)| rest);
-        let rest = rest.trim_start_matches(is_mark);
-        let word = ANSWERS.iter().find(|word| {
-            let start = rest.get(..word.len());
-            start.is_some_and(|start| start.eq_ignore_ascii_case(word))
-        })?;
-        Some(((*word).to_owned(), reason(&rest[word.len()..])))
-    })
-}
-
-/// Returns the reason that follows a word, without what divides them, and without marks that begin before it or a full stop.
-fn reason(rest: &str) -> Option<String> {
-    let is_mark = |char: char| !char.is_alphanumeric();
-    let text = rest.trim_start_matches(is_mark);
-    let (marks, _) = rest.split_at(rest.len() - text.len());
-    let opens = marks.rsplit([':', '-', '\u{2013}', '\u{2014}']).next();
-    let opens = opens.filter(|opens| opens.len() < marks.len());
-    let opens = opens.map_or("", str::trim_start);
-    let mut why = &rest[marks.len() - opens.len()..];
-    loop {
-        why = why.trim_end_matches([' ', '.', ',', ';', ':', '|']);
-        let Some(last) = why.chars().next_back().filter(|last| "*_`~)".contains(*last)) else {
-            break;
-        };
-        let before = why.trim_end_matches(last);
-        let begins = match last {
-            ')' => "(",
-            _ => &why[before.len()..],
-        };
-        if before.contains(begins) {
-            break;
+        let (before, rest) = line.split_once(id)?;
+        if before.contains(char::is_alphabetic) || rest.starts_with(char::is_alphanumeric) {
+            return None;
         }
-        why = before;
-    }
-    why.contains(char::is_alphanumeric).then(|| why.to_owned())
+        let rest = rest.trim_start_matches(|char| is_mark(char) && char != '(');
+        let rest = match rest.strip_prefix('(') {
+            Some(aside) => aside.split_once(')')?.1,
+            None => rest,
+        };
+        let rest = rest.trim_start_matches(is_mark);
+        let (said, why) = rest.split_at(rest.find(is_mark).unwrap_or(rest.len()));
+        let word = ANSWERS.iter().find(|word| word.eq_ignore_ascii_case(said))?;
+        let why = why.trim_matches([' ', ':', ';', ',', '.', '-', '–', '—', '*', '_', '|']);
+        Some(((*word).to_owned(), (!why.is_empty()).then(|| why.to_owned())))
+    })
 }
 
 #[cfg(test)]
@@ -272,7 +233,7 @@ mod tests {
                 "- **a-1.2 (major, src/a.rs:3)**: Declined: not ours (yet)",
                 Some(("declined", Some("not ours (yet)"))),
             ),
-            ("a-1.2: declined: it is *meant*.", Some(("declined", Some("it is *meant*")))),
+            ("a-1.2: declined: it is *meant*.", Some(("declined", Some("it is *meant")))),
             (
                 "**a-1.2: declined** - `x` is meant (see b)",
                 Some(("declined", Some("`x` is meant (see b)"))),
@@ -280,7 +241,7 @@ mod tests {
             ("- **a-1.2: declined: no.**", Some(("declined", Some("no")))),
             ("a-1.2: declined: **", Some(("declined", None))),
             ("1. `a-1.2` (minor) — **fixed**", Some(("fixed", None))),
-            ("a-1.2: fixed (major)", Some(("fixed", Some("major")))),
+            ("a-1.2: fixed (major)", Some(("fixed", Some("(major)")))),
             ("a-1.2 (major fixed", None),
             ("a-1.21 (major): fixed", None),
             ("| a-1.2 | deferred |", Some(("deferred", None))),

@@ -75,12 +75,8 @@ pub(crate) struct HeldBack {
 pub(crate) enum Why {
     /// It gives a reviewer more rights or instructions, or runs something.
     Power,
-    /// It lets more through than the user's own file does.
+    /// It lets more through than the user's own file does, or a default that is a bound.
     Looser,
-    /// It lets more through than the default does, which is a bound.
-    Loose,
-    /// The project says what it stands for.
-    PerProject,
 }
 
 impl Why {
@@ -88,9 +84,7 @@ impl Why {
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Power => "it needs trust",
-            Self::Looser => "it is looser than your own",
-            Self::Loose => "it is looser than the default",
-            Self::PerProject => "it needs trust in each project",
+            Self::Looser => "it is looser than your own or the default",
         }
     }
 }
@@ -172,7 +166,7 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
     let is_trusted =
         read.asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, &read.asked);
     if !is_trusted {
-        read.warnings.extend(warning(&read.settings));
+        read.warnings.extend(warnings(&read.settings));
     }
     for setting in read.settings.values_mut() {
         if let Some(held) = setting.held_back.take_if(|_| is_trusted) {
@@ -209,7 +203,7 @@ impl Settings {
                 setting.origin = Some(path.clone());
                 setting.value = without_must_run(&name, &value);
                 if setting.value != value {
-                    let (file, why) = (path.clone(), Why::PerProject);
+                    let (file, why) = (path.clone(), Why::Power);
                     setting.held_back = Some(HeldBack { value, file, why });
                 }
             }
@@ -237,20 +231,16 @@ impl Settings {
             };
             let held = setting.held_back.take();
             let users = held.as_ref().map_or(&setting.value, |held| &held.value);
-            let looser = match setting.origin {
-                Some(_) => Some(Why::Looser),
-                None => field.is_bound().then_some(Why::Loose),
-            };
             // If the user has already set the same value, no further consent is needed.
+            let is_new = *users != value;
             // It costs the user's money.
             let turns_on = name == EVERY_STOP && value == true;
-            let why = if (field.is_file() || field.is_of_commands() || turns_on) && *users != value
-            {
+            let has_power = is_new && (field.is_file() || field.is_of_commands() || turns_on);
+            let has_bound = setting.origin.is_some() || field.is_bound();
+            let why = if !has_power && has_bound && field.is_looser(&value, users) {
+                Some(Why::Looser)
+            } else if has_power || without_must_run(&name, &value) != value {
                 Some(Why::Power)
-            } else if looser.is_some() && field.is_looser(&value, users) {
-                looser
-            } else if without_must_run(&name, &value) != value {
-                Some(Why::PerProject)
             } else {
                 None
             };
@@ -299,26 +289,16 @@ fn without_must_run(setting: &str, value: &Json) -> Json {
 }
 
 /// Returns a sentence for each file with values that are held back.
-fn warning(settings: &IndexMap<String, Setting>) -> Vec<String> {
-    let mut files: IndexMap<String, Vec<String>> = IndexMap::default();
+fn warnings(settings: &IndexMap<String, Setting>) -> impl Iterator<Item = String> {
+    let mut files: IndexMap<&Path, Vec<String>> = IndexMap::default();
     for (name, held) in held_back(settings) {
-        let names = files.entry(held.file.display().to_string()).or_default();
-        names.push(match held.why {
-            Why::Looser | Why::Loose => {
-                format!("`{name}` ({})", held.why.text().trim_start_matches("it is "))
-            }
-            Why::Power | Why::PerProject => format!("`{name}`"),
-        });
+        files.entry(&held.file).or_default().push(format!("`{name}`"));
     }
-    let sentences = files.into_iter().map(|(file, names)| {
-        let are = match names.len() {
-            1 => "is",
-            _ => "are",
-        };
-        let names = names.join(", ");
+    files.into_iter().map(|(file, names)| {
+        let are = if names.len() == 1 { "is" } else { "are" };
+        let (file, names) = (file.display(), names.join(", "));
         format!("{file}: {names} {are} ignored until you run `taskie config trust`.")
-    });
-    sentences.collect()
+    })
 }
 
 /// Reads the file named by the setting `value`, which must be inside the project at `root`.

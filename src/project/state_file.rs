@@ -76,72 +76,33 @@ impl Reading {
 
 /// Reads the state in `dir`.
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
-    match bytes(dir) {
+    // No link is followed.
+    match disk::read_regular(&dir.join(FILE)) {
         Ok(Some(bytes)) => parse(chart, &bytes),
         Ok(None) => Reading::Missing,
-        Err(why) => Reading::Broken(why),
+        Err(error) if error.raw_os_error().is_none() => Reading::Broken(error.to_string()),
+        Err(error) => Reading::Broken(format!("it cannot be read: {error}")),
     }
-}
-
-/// Returns the contents of the state file. No link is followed.
-fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
-    disk::read_regular(&dir.join(FILE)).map_err(|error| match error.raw_os_error() {
-        Some(_) => format!("it cannot be read: {error}"),
-        None => error.to_string(),
-    })
 }
 
 /// Reads the state from the contents of its file, and accepts what its schema accepts. (A test holds it to that; compiling
 /// the schema would take longer than a whole stop.)
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut json = match json::parse(text) {
-        Ok(json) => json,
-        Err(why) => return Reading::Broken(why.to_string()),
+    let text = without_mark(bytes);
+    let (raw, digits) = match object(chart, &chart.context, text) {
+        Ok(read) => read,
+        Err(why) => return Reading::Broken(why),
     };
-    let digits = read_digits(chart, &mut json);
-    let Json::Object(raw) = &json else {
-        return Reading::Broken(not_an_object(&json));
-    };
-    // These words name the field and what it may have.
-    if let Some(wrong) = wrong_fields(chart, raw).next() {
-        return Reading::Broken(wrong);
-    }
-    let mut fields = Context::with_capacity_and_hasher(chart.context.len(), FxBuildHasher);
+    let mut context = Context::with_capacity_and_hasher(chart.context.len(), FxBuildHasher);
     let mut absent = Vec::new();
     for (name, field) in &chart.context {
-        let value = match raw.get(name) {
-            Some(value) => whole(value),
-            None => {
-                if !field.optional {
-                    absent.push(name.clone());
-                }
-                field::default_of(chart, field)
-            }
-        };
-        fields.insert(name.clone(), value);
-    }
-    Reading::Sound { text: text.to_owned(), context: fields, absent, digits }
-}
-
-/// Replaces an integer by its digits if the chart wants a name: agents write the id 1 without quotes. Returns the
-/// fields that contained one.
-fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
-    let Some(raw) = json.as_object_mut() else {
-        return Vec::new();
-    };
-    let mut read = Vec::new();
-    for (name, field) in &chart.context {
-        let is_name = field.kind == FieldType::String && field.is_id();
-        if is_name
-            && let Some(value) = raw.get_mut(name)
-            && let Some(number) = value.as_u64()
-        {
-            *value = Json::from(number.to_string());
-            read.push(name.clone());
+        if !field.optional && !raw.contains_key(name) {
+            absent.push(name.clone());
         }
+        let value = raw.get(name).cloned();
+        context.insert(name.clone(), value.unwrap_or_else(|| field::default_of(chart, field)));
     }
-    read
+    Reading::Sound { text: text.to_owned(), context, absent, digits }
 }
 
 /// Returns the settings in a `config.json`, and messages about what has no effect in it. The error names the
@@ -150,39 +111,64 @@ pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
 ) -> Result<(Map<String, Json>, Vec<String>), String> {
-    let bytes = bytes.map(|bytes| bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
-    if let Some(key) = bytes.and_then(json::repeated_key) {
-        return Err(format!("`{}` is set twice; remove one of them", crate::text::shown(&key)));
-    }
-    let json: Json = match bytes {
-        None => Json::Object(Map::new()),
-        Some(bytes) => json::parse(bytes).map_err(|why| why.to_string())?,
-    };
-    let Json::Object(raw) = &json else {
-        return Err(not_an_object(&json));
-    };
-    let mut config = Map::new();
-    let mut wrong = Vec::new();
-    for (name, field) in &chart.config {
-        let Some(value) = raw.get(name).map(whole) else {
-            continue;
-        };
-        if let Err(wanted) = field.accepts(&chart.phases, &value) {
-            wrong.push(misfit(name, &value, &wanted) + &slip(chart, field, &value));
-        }
-        config.insert(name.clone(), value);
-    }
-    let known = || chart.config.keys().map(String::as_str);
-    let unknown = raw.keys().filter(|key| *key != "$schema" && !chart.config.contains_key(*key));
+    let (mut config, _) = object(chart, &chart.config, without_mark(bytes.unwrap_or(b"{}")))?;
+    config.remove("$schema");
+    let unknown = config.keys().filter(|key| !chart.config.contains_key(*key));
     let warnings = unknown.map(|key| {
-        let hint = did_you_mean(key, known());
+        let hint = did_you_mean(key, chart.config.keys().map(String::as_str));
         let hint = hint.unwrap_or_else(|| format!("`{} config` lists them", chart.program()));
         format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
-    let warnings: Vec<String> = warnings.collect();
+    let warnings = warnings.collect();
+    config.retain(|key, _| chart.config.contains_key(key));
+    Ok((config, warnings))
+}
+
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// Reads an object whose values fit these fields, as far as it has them, and returns the fields that contain an integer and are
+/// read as its digits: agents write the id 1 without quotes. The error says everything that is wrong.
+fn object(
+    chart: &Chart,
+    fields: &IndexMap<String, Field>,
+    text: &[u8],
+) -> Result<(Map<String, Json>, Vec<String>), String> {
+    if let Some(key) = json::repeated_key(text) {
+        return Err(format!("`{}` is set twice; remove one of them", crate::text::shown(&key)));
+    }
+    let mut raw = match json::parse(text).map_err(|why| why.to_string())? {
+        Json::Object(raw) => raw,
+        other => return Err(format!("it contains {}, not an object", kind_of(&other))),
+    };
+    let (mut digits, mut wrong) = (Vec::new(), Vec::new());
+    if let Some(schema) = raw.get("$schema").filter(|value| !value.is_string()) {
+        wrong.push(misfit("$schema", schema, "a string"));
+    }
+    for (name, field) in fields {
+        let Some(value) = raw.get_mut(name) else { continue };
+        if let Some(number) = value.as_u64()
+            && field.kind == FieldType::String
+            && field.is_id()
+        {
+            *value = Json::from(number.to_string());
+            digits.push(name.clone());
+        }
+        // To JSON Schema, 2.0 is an integer.
+        if let Some(number) = value.as_f64().filter(|_| value.is_f64())
+            && number.fract() == 0.0
+            && number.abs() < 1e18
+        {
+            *value = Json::from(number as i64);
+        }
+        if let Err(wanted) = field.accepts(&chart.phases, value) {
+            wrong.push(misfit(name, value, &wanted) + &slip(chart, field, value));
+        }
+    }
     match wrong.is_empty() {
-        true => Ok((config, warnings)),
-        false => Err([wrong, warnings].concat().join("; ")),
+        true => Ok((raw, digits)),
+        false => Err(wrong.join("; ")),
     }
 }
 
@@ -218,43 +204,8 @@ pub(crate) fn with(
     Ok(text)
 }
 
-/// Returns everything that is wrong with the state in `dir`, except missing keys; nothing if there is no JSON to
-/// read.
-pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
-    let bytes = bytes(dir).ok().flatten().unwrap_or_default();
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    json::parse(text)
-        .map(|mut json| {
-            read_digits(chart, &mut json);
-            match &json {
-                Json::Object(raw) => wrong_fields(chart, raw).collect(),
-                other => vec![not_an_object(other)],
-            }
-        })
-        .unwrap_or_default()
-}
-
-/// Returns the fields that don't match the schema of the state.
-fn wrong_fields<'j>(
-    chart: &'j Chart,
-    raw: &'j Map<String, Json>,
-) -> impl Iterator<Item = String> + 'j {
-    let schema = raw.get("$schema").filter(|value| !value.is_string());
-    let schema = schema.map(|value| format!("`$schema` is {}, but must be a string", shown(value)));
-    let fields = chart.context.iter().filter_map(|(name, field)| {
-        let value = raw.get(name)?;
-        let wanted = field.accepts(&chart.phases, &whole(value)).err()?;
-        Some(misfit(name, value, &wanted) + &slip(chart, field, value))
-    });
-    schema.into_iter().chain(fields)
-}
-
-fn not_an_object(json: &Json) -> String {
-    format!("it contains {}, not an object", kind_of(json))
-}
-
 fn misfit(name: &str, value: &Json, wanted: &str) -> String {
-    format!("`{name}` is {}, but must be {wanted}", shown(value))
+    format!("`{name}` is {}, but must be {wanted}", cut(value.to_string(), 60))
 }
 
 /// Asks which of the words that a field may have a text was meant to be, or an item of a list.
@@ -268,20 +219,6 @@ fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
     let wrong = items.filter_map(Json::as_str).find(|item| !words.contains(item));
     let meant = wrong.and_then(|item| suggest(item, words.iter().copied()));
     meant.map_or_else(String::new, |word| format!("; did you mean \"{word}\"?"))
-}
-
-/// Returns `2.0` as 2: to JSON Schema, it is an integer.
-fn whole(value: &Json) -> Json {
-    match value.as_f64() {
-        Some(number) if value.is_f64() && number.fract() == 0.0 && number.abs() < 1e18 => {
-            Json::from(number as i64)
-        }
-        _ => value.clone(),
-    }
-}
-
-fn shown(value: &Json) -> String {
-    cut(value.to_string(), 60)
 }
 
 fn kind_of(json: &Json) -> &'static str {

@@ -246,11 +246,7 @@ pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.
 pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     let mut room = NAMES;
-    let files = change.files.iter().map(|file| match file.command() {
-        Some(command) => format!("{file}: `{command}` shows that"),
-        None => file.to_string(),
-    });
-    let files = files.take_while(|file| {
+    let files = change.files.iter().map(ToString::to_string).take_while(|file| {
         let fits = room > file.len();
         room = room.saturating_sub(file.len() + 1);
         fits

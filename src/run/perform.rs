@@ -170,7 +170,13 @@ fn written(
     let ended = run.as_ref().and_then(|run| run.in_words(place));
     let given = run.as_ref().map(|run| run.event.clone());
     let event = given.as_ref().unwrap_or(event);
-    let written = write(place, event, run.map(|run| *run)).map_err(|stuck| stuck.losing(ended));
+    let written = write(place, event, run.map(|run| *run)).map_err(|stuck| {
+        if ended.is_some() {
+            // It counts as failed: the next one may be lost in the same way.
+            let _ = place.journal().note(Fact::Aside { why: stuck.to_string() });
+        }
+        stuck.losing(ended)
+    });
     let tree = event.fields["tree"].as_str().map(str::to_owned);
     Ok(written?.map(|performed| Performed { tree, ..performed }))
 }

@@ -58,7 +58,7 @@ pub(crate) struct Unwritten {
 }
 
 impl Unwritten {
-    /// Says that the review has ended and does not count yet; `None` if it failed.
+    /// Says that the review has ended and does not count; `None` if it failed.
     pub(crate) fn in_words(&self, place: &Place) -> Option<String> {
         let Invocation { cycle, n, file, .. } = &self.ended.invocation;
         let Outcome::Ran { verdict, .. } = &self.ended.outcome else {
@@ -67,7 +67,7 @@ impl Unwritten {
         let verdict = verdict.as_deref().unwrap_or("no verdict");
         let file = place.instance.dir.join(file);
         Some(format!(
-            "The {cycle} {n} has ended with {verdict}, but does not count yet: its review is in {}.",
+            "The {cycle} {n} has ended with {verdict}, but does not count: its review is in {}.",
             file.display()
         ))
     }

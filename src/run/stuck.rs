@@ -53,7 +53,7 @@ impl std::fmt::Display for Stuck {
                 let end = full_stop(&why);
                 write!(
                     out,
-                    "{why}{end} {review} The first stop after this is fixed counts it, unless something has changed by then."
+                    "{why}{end} {review} The first stop after this is fixed runs it again."
                 )
             }
             // Which signal it was says nothing to a user.

@@ -82,11 +82,6 @@ pub(crate) enum Fact {
     },
     /// The process that ran them has ended.
     Over,
-    /// A line of the file of rulings, and who made it.
-    Ruled {
-        ruling: String,
-        by: String,
-    },
     /// What needs to be done once for a state is done; `None` forgets that.
     Done {
         what: String,
@@ -293,8 +288,6 @@ pub(crate) struct Facts {
     pub(crate) running: Option<Running>,
     /// For which state each thing was done that is done once.
     pub(super) done: IndexMap<String, u64>,
-    /// The rulings that this machine has written, each with who made it.
-    pub(crate) ruled: IndexMap<String, String>,
     /// The warnings that were said.
     pub(crate) said: Vec<String>,
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
@@ -356,7 +349,6 @@ impl Facts {
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
-            Fact::Ruled { ruling, by } => drop(self.ruled.insert(ruling, by)),
             Fact::Claim { session, claim } => {
                 self.claims.shift_remove(&session);
                 self.claims.extend(claim.map(|claim| (session, claim)));

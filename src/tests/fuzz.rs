@@ -205,11 +205,12 @@ fn fuzz_states_against_their_schema() {
                 serde_json::to_vec(&state).unwrap()
             }
         };
-        let Ok(mut state) =
-            serde_json::from_slice::<Json>(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))
-        else {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+        let Ok(mut state) = serde_json::from_slice::<Json>(text) else { return };
+        // To a schema, a key that is there twice is one.
+        if crate::files::json::repeated_key(text).is_some() {
             return;
-        };
+        }
         for (name, field) in &chart.context {
             let is_name = field.kind == FieldType::String && field.is_id();
             if let Some(value) = state.get_mut(name)
@@ -218,9 +219,9 @@ fn fuzz_states_against_their_schema() {
                 *value = Json::from(number.to_string());
             }
         }
-        let is_read = matches!(state_file::parse(chart, &text), Reading::Sound { .. });
+        let is_read = matches!(state_file::parse(chart, text), Reading::Sound { .. });
         let breach = schema::state::breach(chart, &state);
-        assert_eq!(is_read, breach.is_none(), "{breach:?}: {}", String::from_utf8_lossy(&text));
+        assert_eq!(is_read, breach.is_none(), "{breach:?}: {}", String::from_utf8_lossy(text));
         match is_read {
             true => sound += 1,
             false => broken += 1,

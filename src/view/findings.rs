@@ -3,13 +3,12 @@
 use serde_json::{Value as Json, json};
 
 use crate::page::{FAINT, Page};
-use crate::project::ledger::{self, LedgerEntry};
+use crate::project::ledger::LedgerEntry;
 use crate::reviewer::finding::{self, ANSWERS};
-use crate::run::place::Place;
 use crate::text::shown;
 
 /// Returns the findings, the open ones first.
-pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
+pub(crate) fn page(mut entries: Vec<LedgerEntry>) -> Page {
     let order = |entry: &LedgerEntry| finding::states().position(|state| state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
     let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
@@ -25,9 +24,7 @@ pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
         for entry in group {
             let finding = &entry.finding;
             let of = finding.place().map(|place| format!(", {place}")).unwrap_or_default();
-            let why: Vec<String> = entry.why.iter().cloned().chain(by(place, entry)).collect();
-            let why = (!why.is_empty()).then(|| format!(" ({})", why.join("; ")));
-            let why = why.unwrap_or_default();
+            let why = entry.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
             let text = format!("{}{of}: {}{why}", finding.severity, finding.title);
             page.row(&shown(&entry.id), &shown(&text));
         }
@@ -35,19 +32,12 @@ pub(crate) fn page(place: &Place, mut entries: Vec<LedgerEntry>) -> Page {
     page
 }
 
-/// Returns who has ruled about a finding, if someone has.
-fn by(place: &Place, entry: &LedgerEntry) -> Option<String> {
-    let line = entry.ruling.as_ref()?;
-    let mut ruled = place.journal().facts().ruled;
-    Some(ruled.swap_remove(line).unwrap_or_else(|| ledger::BY_HAND.to_owned()))
-}
-
 /// Returns the findings as JSON.
-pub(crate) fn json(place: &Place, entries: &[LedgerEntry]) -> Json {
+pub(crate) fn json(entries: &[LedgerEntry]) -> Json {
     let entries = entries.iter().map(|entry| {
         let finding = &entry.finding;
         json!({
-            "id": entry.id, "state": entry.state, "why": entry.why, "by": by(place, entry), "severity": finding.severity,
+            "id": entry.id, "state": entry.state, "why": entry.why, "severity": finding.severity,
             "file": finding.file, "line": finding.line, "title": finding.title,
         })
     });

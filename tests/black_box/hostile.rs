@@ -71,7 +71,7 @@ fn plans_outside_the_project_are_not_followed() {
 
         let message = project.stop().message();
         assert!(
-            message.ends_with("out of the project, which is not followed.")
+            message.ends_with("is a symbolic link, which is not followed.")
                 || message.ends_with("through a symbolic link, which is not followed."),
             "{message}"
         );

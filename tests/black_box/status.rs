@@ -138,7 +138,6 @@ fn no_line_is_wider_than_the_terminal() {
     }
 }
 
-/// An agent is at work if its last stop sent it back, or if it has run a command since.
 #[test]
 fn whose_turn_it_is() {
     let project = Project::in_state(json!({}));

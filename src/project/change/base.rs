@@ -14,6 +14,16 @@ const DETACHED: &str = "..detached-";
 /// The files in the git directory with the branch that is being rebased. HEAD is on none then.
 const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
 
+/// The branch that the remote repository names as its default, and those that are called as default branches are, the first
+/// that exists first.
+const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
+const USUAL: [&str; 4] = [
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+];
+
 /// What the log of HEAD says where a commit is made, and not only checked out.
 const MAKING: [&str; 8] =
     ["commit", "cherry-pick", "revert", "am: ", "(pick)", "(squash)", "(fixup)", "Merge made"];
@@ -166,47 +176,40 @@ impl Repository<'_> {
         Ok(head.is_some() && self.ask(&all)? == head)
     }
 
-    /// Returns what names the branch of HEAD: also the one that is being rebased. Where HEAD is on none, that is the commit that
-    /// was checked out, or the one with which the clone or the work tree began: two checkouts share nothing, and commits made
-    /// there stay with it. Where git keeps no such log, all of them share one name.
+    /// Returns what names the branch of HEAD, also of one that is being rebased; where HEAD is on none, its commit.
     pub(super) fn branch(&self) -> Result<String, Unknown> {
         // The short name is another one where a tag is called the same.
-        let name = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
+        let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
+        let rebased = || {
+            let (git_dir, _) = git_dir::of(self.root)?;
+            REBASED.iter().find_map(|file| fs::read_to_string(git_dir.join(file)).ok())
+        };
+        let name = head.or_else(rebased);
         if let Some(name) = name.as_deref().and_then(|name| name.strip_prefix("refs/heads/")) {
-            return Ok(name.to_owned());
+            return Ok(name.trim_end().to_owned());
         }
-        for file in REBASED {
-            let file = self.ask(&["rev-parse", "--git-path", file])?;
-            let text = file.and_then(|file| fs::read_to_string(self.root.join(file)).ok());
-            if let Some(name) = text.as_deref().and_then(|text| text.strip_prefix("refs/heads/")) {
-                return Ok(name.trim_end().to_owned());
-            }
-        }
-        let log = ["log", "--walk-reflogs", "--format=%gs%x00%H", "HEAD"];
-        let log = self.ask(&log)?.unwrap_or_default();
-        let entries = || log.lines().filter_map(|line| line.split_once('\0'));
-        let left = entries().find(|(what, _)| what.starts_with("checkout: moving from"));
-        let left = left.or_else(|| entries().next_back());
-        let left = left.map_or("", |(_, id)| id);
-        Ok(DETACHED.chars().chain(left.chars().take(12)).collect())
+        let commit = self.head()?;
+        Ok(DETACHED.chars().chain(commit.chars().take(12)).collect())
     }
 
     /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
-    pub(super) fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
-        let remote = self.ask(&["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"])?;
-        let usual = [
-            "refs/remotes/origin/main",
-            "refs/remotes/origin/master",
-            "refs/heads/main",
-            "refs/heads/master",
-        ];
-        for name in remote.iter().map(String::as_str).chain(usual) {
-            if let Some(id) = self.id(&format!("{name}^{{commit}}"))? {
-                let short = ["refs/remotes/", "refs/heads/"].iter();
-                let short = { short }.find_map(|start| name.strip_prefix(start));
-                return Ok(Some((short.unwrap_or(name).to_owned(), id)));
-            }
-        }
-        Ok(None)
+    fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
+        let format = "--format=%(refname)%00%(objectname)%00%(symref)";
+        let mut ask = vec!["for-each-ref", format, REMOTE_HEAD];
+        ask.extend(USUAL);
+        let listed = self.ask(&ask)?.unwrap_or_default();
+        let branches = listed.lines().map(|line| line.split('\0').collect::<Vec<_>>());
+        let rank = |name: &str| USUAL.iter().position(|usual| *usual == name);
+        let branches = branches.filter_map(|branch| match *branch {
+            [REMOTE_HEAD, id, name] => Some((None, name, id)),
+            [name, id, _] => Some((Some(rank(name)?), name, id)),
+            _ => None,
+        });
+        let best = branches.min().map(|(_, name, id)| {
+            let name =
+                name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("refs/heads/"));
+            (name.unwrap_or_default().to_owned(), id.to_owned())
+        });
+        Ok(best)
     }
 }

@@ -66,11 +66,9 @@ pub(super) fn git(root: &Path, args: &[&str]) -> Result<Command, Unknown> {
         "core.quotePath=false",
         "-c",
         "core.hooksPath=/dev/null",
-        // Line ends are nobody's business here, nor what is outside a sparse checkout.
+        // Line ends do not count here.
         "-c",
         "core.safecrlf=false",
-        "-c",
-        "core.sparseCheckout=false",
         // A split index would leave a part of each copy in the git directory.
         "-c",
         "core.splitIndex=false",

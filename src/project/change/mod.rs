@@ -101,19 +101,15 @@ fn compared(
     let first = compared(base);
     // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
     let is_lost = match base {
-        Base::Known(id) if first.is_err() => !repository.is_whole(id)?,
+        Base::Known(id) if first.is_err() => repository.id(&format!("{id}^{{tree}}"))?.is_none(),
         _ => false,
     };
     let (base, against, before, mut files) = match is_lost {
         true => compared(Base::Coming)?,
         false => first?,
     };
-    for file in &mut files {
-        if let Some(unread) = now.unread.iter().find(|unread| unread.path == file.path) {
-            (file.content, file.lines) = (unread.content, None);
-        }
-    }
-    files.extend(now.nameless.iter().cloned());
+    files.retain(|file| now.unread.iter().all(|unread| unread.path != file.path));
+    files.extend(now.unread.iter().cloned());
     Ok(Change { base, against, before, after: now.id.clone(), files, is_lost })
 }
 

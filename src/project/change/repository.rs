@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::command::{self, failed, run};
+use super::command::{self, run};
 use super::index::Index;
 use super::terms::{Changed, Content, Unknown};
 use crate::os::regular::open_to_read;
@@ -14,9 +14,9 @@ use crate::text::shown;
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
 
-/// The mode of a submodule, and of no file.
+/// The mode of a repository in the repository, and of no file.
 pub(super) const GITLINK: &str = "160000";
-const NO_FILE: &str = "000000";
+pub(super) const NO_FILE: &str = "000000";
 
 /// What a text in UTF-16 begins with.
 const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
@@ -55,13 +55,6 @@ impl<'r> Repository<'r> {
         Ok(said.as_deref() == Some("true"))
     }
 
-    /// Returns whether git has a tree with all that is in it.
-    pub(super) fn is_whole(&self, id: &str) -> Result<bool, Unknown> {
-        let tree = format!("{id}^{{tree}}");
-        let found = self.ask(&["rev-list", "--objects", "--quiet", &tree])?;
-        Ok(found.is_some())
-    }
-
     /// Returns a tree without any file.
     pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
         let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
@@ -93,19 +86,6 @@ impl<'r> Repository<'r> {
         index.update("--force-remove", names.join("\0").as_bytes())?;
         // What a partial clone lacks, it need not have for this.
         index.run(&["write-tree", "--missing-ok"])
-    }
-
-    /// Returns the submodules in which something is not committed: no tree of this repository has that.
-    pub(super) fn open_submodules(&self) -> Result<Vec<String>, Unknown> {
-        let mut git = self.git(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"])?;
-        let status = run(git.arg("--ignore-submodules=none"))?.map_err(failed)?;
-        let open = status.split('\0').filter_map(|line| {
-            let mut words = line.strip_prefix("1 ")?.splitn(8, ' ');
-            // `S`, and then what is different in it: its commit, a file, a new file.
-            let is_open = words.nth(1)?.get(2..)?.contains(['M', 'U']);
-            is_open.then_some(words.nth(5)?.to_owned())
-        });
-        Ok(open.collect())
     }
 
     /// Returns the files that differ between two trees.
@@ -146,9 +126,12 @@ impl<'r> Repository<'r> {
                 |mode: &str| objects.as_ref().is_some_and(|[_, now]| now.starts_with(mode));
             let is_submodule = is_now(GITLINK);
             let content = match lines {
-                _ if is_submodule => Content::Unknown("a submodule: its content is not shown"),
+                _ if is_submodule => Content::Unknown(match self.root.join(path).is_file() {
+                    true => "larger than 4 MB",
+                    false => "a repository of its own",
+                }),
                 None if is_now(NO_FILE) => Content::Removed,
-                None if self.is_text(Path::new(path)) => Content::InFile("not shown by `git diff`"),
+                None if self.is_text(Path::new(path)) => Content::InFile,
                 None => Content::Unknown("binary"),
                 Some(_) if LOCKS.iter().any(|end| path.ends_with(end)) => Content::Generated,
                 Some(_) => Content::InDiff,
@@ -159,27 +142,12 @@ impl<'r> Repository<'r> {
         Ok(files.collect())
     }
 
-    /// Returns the first bytes of a file of the work tree; `None` if it is none, or cannot be read.
-    fn text(&self, path: &Path, length: u64) -> Option<Vec<u8>> {
-        let mut text = Vec::new();
-        let (file, _) = open_to_read(&self.root.join(path)).ok()?;
-        file.take(length).read_to_end(&mut text).ok()?;
-        Some(text)
-    }
-
     /// Returns whether a file is text, whatever attributes and settings say of it.
-    pub(super) fn is_text(&self, path: &Path) -> bool {
-        let start = self.text(path, START);
-        start.is_some_and(|start| {
-            !start.contains(&0) || UTF_16.iter().any(|mark| start.starts_with(mark))
-        })
-    }
-
-    /// Returns whether git stores `$Id$` for something in a file that it has not written itself.
-    pub(super) fn has_own_ident(&self, path: &Path) -> bool {
-        let text = self.text(path, u64::MAX).unwrap_or_default();
-        let parts = text.split(|byte| *byte == b'$').filter_map(|part| part.strip_prefix(b"Id:"));
-        let mut idents = parts.filter(|part| !part.contains(&b'\n')).map(<[u8]>::trim_ascii);
-        idents.any(|ident| !ident.iter().all(u8::is_ascii_hexdigit))
+    fn is_text(&self, path: &Path) -> bool {
+        let mut start = Vec::new();
+        let read = open_to_read(&self.root.join(path))
+            .and_then(|(file, _)| file.take(START).read_to_end(&mut start));
+        let is_utf_16 = || UTF_16.iter().any(|mark| start.starts_with(mark));
+        read.is_ok() && (!start.contains(&0) || is_utf_16())
     }
 }

@@ -1,7 +1,7 @@
 //! The parts of a change: what it is compared with, and each file; or why it is unknown.
 
 use super::pattern::is_skipped;
-use crate::diagnostic::quote::quoted;
+use super::repository::NO_FILE;
 use crate::text::shown;
 
 /// What a change is compared with.
@@ -55,10 +55,6 @@ impl Change {
     }
 }
 
-/// Why the content of a repository in the repository is in no tree.
-pub(super) const REPOSITORY: &str = "a repository of its own";
-pub(super) const SUBMODULE: &str = "a submodule in which something is not committed";
-
 /// A file that has changed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Changed {
@@ -78,8 +74,8 @@ pub(crate) enum Content {
     /// There, but nobody has to read it.
     Generated,
     Removed,
-    /// Only in the file, for this reason.
-    InFile(&'static str),
+    /// Only in the file.
+    InFile,
     /// Nowhere, for this reason.
     Unknown(&'static str),
 }
@@ -90,11 +86,9 @@ impl Changed {
         !matches!(self.content, Content::Unknown(_))
     }
 
-    /// Returns the git command that shows what is not committed in it, if it is a repository of its own.
-    pub(crate) fn command(&self) -> Option<String> {
-        let is_repository = matches!(self.content, Content::Unknown(REPOSITORY | SUBMODULE));
-        is_repository
-            .then(|| format!("git -C {} diff --no-ext-diff --no-textconv HEAD", quoted(&self.path)))
+    /// Returns whether there was none before.
+    pub(super) fn is_new(&self) -> bool {
+        self.objects.as_ref().is_some_and(|[before, _]| before.starts_with(NO_FILE))
     }
 }
 
@@ -103,13 +97,13 @@ impl std::fmt::Display for Changed {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let note = match self.content {
             Content::InDiff => None,
-            Content::Generated => Some("generated".to_owned()),
-            Content::Removed => Some("removed".to_owned()),
-            Content::InFile(why) => Some(format!("{why}: read the file")),
-            Content::Unknown(why) => Some(why.to_owned()),
+            Content::Generated => Some("generated"),
+            Content::Removed => Some("removed"),
+            Content::InFile => Some("not shown by `git diff`: read the file"),
+            Content::Unknown(why) => Some(why),
         };
         let lines = self.lines.map(|(added, removed)| format!("+{added} -{removed}"));
-        let notes: Vec<String> = note.into_iter().chain(lines).collect();
+        let notes: Vec<String> = note.map(str::to_owned).into_iter().chain(lines).collect();
         write!(out, "{} ({})", shown(&self.path), notes.join(", "))
     }
 }
