@@ -52,14 +52,3 @@ pub(crate) fn has_moved_on(chart: &Chart, before: &Context, now: &Context) -> bo
     let mut names = chart.context.keys();
     names.any(|name| before.get(name) != now.get(name) && !is_limit(name))
 }
-
-/// Returns the limits that were lowered below review `n` while it ran, as they were before: it has been paid for, so they
-/// hold for the next one.
-pub(crate) fn passed_limits(chart: &Chart, before: &Context, now: &Context, n: i64) -> Context {
-    let limits = chart.cycles.values().filter_map(|cycle| {
-        let limit = now.get(&cycle.limit)?.as_i64()?;
-        let old = before.get(&cycle.limit)?;
-        (0 < limit && limit < n).then(|| (cycle.limit.clone(), old.clone()))
-    });
-    limits.collect()
-}

@@ -25,7 +25,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, already_running, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
 use crate::store::driver;
-use crate::store::facts::{Fact, Facts, Left, Said};
+use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::waiting::Waiting;
@@ -61,11 +61,7 @@ fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck
         performed.hold(paused);
     }
     if is_for_user {
-        let Facts { left: Left { news, .. }, said, .. } = place.journal().facts();
-        let mut once = std::mem::take(&mut performed.once);
-        performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
-        once.retain(|text| !said.contains(text));
-        performed.pending = Said { news, once, owed: None };
+        performed.pending = Said { news: place.journal().facts().left.news, owed: None };
     }
     let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));

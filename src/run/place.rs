@@ -7,20 +7,15 @@ use std::sync::{Arc, OnceLock};
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::running_cycle;
-use crate::engine::decide::decide;
-use crate::engine::decision::{Ended, Invocation, Outcome};
-use crate::engine::event::Event;
-use crate::engine::fault::Fault;
+use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
-use crate::host::vendors::VERDICTS;
 use crate::project::change::Trees;
 use crate::project::find::{self, Instance};
 use crate::project::git::Git;
 use crate::project::seen::{self, Seen};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
-use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
@@ -118,33 +113,13 @@ impl Place {
     pub(crate) fn obstacle(
         &self,
         world: &Arc<dyn World>,
-        event: &Event,
         invocation: &Invocation,
     ) -> Option<String> {
         let unusable = Inspector::new(&self.chart, world).can_advance().err();
         let unusable = unusable.map(|fault| fault.to_string());
         unusable
-            .or_else(|| self.flaw_of_outcome(world, event, invocation))
             .or_else(|| self.flaw_of_subject(invocation))
             .or_else(|| self.flaw_of_review(invocation))
-    }
-
-    /// Returns which of the user's files nothing can be decided with once the review has a verdict.
-    fn flaw_of_outcome(
-        &self,
-        world: &Arc<dyn World>,
-        event: &Event,
-        invocation: &Invocation,
-    ) -> Option<String> {
-        VERDICTS.into_iter().find_map(|verdict| {
-            let verdict = Some(verdict.to_owned());
-            let outcome = Outcome::Ran { verdict, found: Found::default() };
-            let ended = Ended::new(invocation.clone(), outcome);
-            match decide(&self.chart, world, event, Some(ended)) {
-                Err(fault @ Fault::File(_)) => Some(fault.to_string()),
-                _ => None,
-            }
-        })
     }
 
     fn flaw_of_review(&self, invocation: &Invocation) -> Option<String> {

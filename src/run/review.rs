@@ -122,7 +122,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
             }
         };
         let gates = &invocation.gates.commands;
-        let outcome = match place.obstacle(&snapshot.as_world(), &event, &invocation) {
+        let outcome = match place.obstacle(&snapshot.as_world(), &invocation) {
             // Don't pay for a review that cannot count.
             Some(obstacle) => Some(Outcome::Failed(obstacle)),
             None if gates.is_empty() || passed.as_ref() == Some(gates) => None,

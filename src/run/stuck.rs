@@ -51,10 +51,7 @@ impl std::fmt::Display for Stuck {
             Self::Lost { review, why } => {
                 let why = why.to_string();
                 let end = full_stop(&why);
-                write!(
-                    out,
-                    "{why}{end} {review} The first stop after this is fixed runs it again."
-                )
+                write!(out, "{why}{end} {review} The first stop after this is fixed runs it again.")
             }
             // Which signal it was says nothing to a user.
             Self::Interrupted { .. } => {

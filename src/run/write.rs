@@ -18,7 +18,7 @@ use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
 use crate::run::line::{decided, is_for_user};
-use crate::run::meanwhile::{has_moved_on, passed_limits};
+use crate::run::meanwhile::has_moved_on;
 use crate::run::noticed::{self, Noticed};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -50,14 +50,13 @@ pub(crate) fn write(
         return carry_out(place, event, &snapshot, decision).map(Some);
     };
     let (before, fields) = (run.before.context(), snapshot.context());
-    let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
     let revision = place.journal().facts().revision;
     // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
     let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
     let is_blamed = !run.ended.effort.not_started && revision <= run.revision;
     let ended = Ended { superseded, ..run.ended };
     let (by, until) = (ended.invocation.name.clone(), ended.effort.until);
-    let snapshot = Arc::new(snapshot.after_review(&run.before, &limits));
+    let snapshot = Arc::new(snapshot.after_review(&run.before));
     let Step::Done(mut decision) = snapshot.decide(event, Some(ended))? else {
         return Ok(None);
     };
@@ -126,7 +125,7 @@ fn write_state(
     };
     performed.owed = left.owed.as_ref().map(|owed| owed.at.clone());
     if is_for_user(event) {
-        performed.pending = Said { news: left.news.clone(), ..Said::default() };
+        performed.pending = Said { news: left.news.clone(), owed: None };
     }
     let line = DecisionLine { wrote: Some(Box::new(left)), ..decided(place, event, performed) };
     place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;

@@ -1,7 +1,6 @@
 //! The facts about an instance that follow from the lines of its journal: who drives it, how its state was left, what its
 //! user has not read yet, and what runs.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::de::IgnoredAny;
@@ -129,8 +128,6 @@ pub(crate) struct Said {
     pub(crate) news: Vec<String>,
     /// When the answer was decided that was owed.
     pub(crate) owed: Option<String>,
-    /// Warnings that are said once.
-    pub(crate) once: Vec<String>,
 }
 
 /// The instance that a session has claimed last.
@@ -154,8 +151,6 @@ pub(crate) struct Left {
     /// There is no state anymore; those were its fields.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_gone: bool,
-    /// The file of the chart that has written it, empty if that needs no `--chart`; `None`: none has.
-    pub(crate) chart: Option<PathBuf>,
     /// What the user reads at the next stop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) news: Vec<String>,
@@ -288,8 +283,6 @@ pub(crate) struct Facts {
     pub(crate) running: Option<Running>,
     /// For which state each thing was done that is done once.
     pub(super) done: IndexMap<String, u64>,
-    /// The warnings that were said.
-    pub(crate) said: Vec<String>,
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
     pub(super) is_bare: bool,
     /// When the user last asked for another try, in RFC 3339.
@@ -344,7 +337,6 @@ impl Facts {
             Fact::Said(said) => {
                 left.news.retain(|news| !said.news.contains(news));
                 left.owed.take_if(|owed| Some(&owed.at) == said.owed.as_ref());
-                self.said.extend(said.once);
             }
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
@@ -416,7 +408,7 @@ mod tests {
         assert!(facts(&[began]).running.is_some());
         assert!(facts(&[began, r#""over""#]).running.is_none());
 
-        let enter = r#""decision","event":"enter x","wrote":{"fields":{"n":2},"chart":null}"#;
+        let enter = r#""decision","event":"enter x","wrote":{"fields":{"n":2}}"#;
         assert_eq!(facts(&[STOP, enter, enter]).revision, 2, "a stop is no command");
 
         let news = [r#""news","text":"a""#, r#""news","text":"b""#, r#""said","news":["a"]"#];
@@ -436,7 +428,7 @@ mod tests {
         for line in [
             r#""said","owed":"1""#,
             r#""found","fields":{"n":3},"news":null"#,
-            r#""decision","event":"run skip","wrote":{"fields":{"n":2},"chart":null}"#,
+            r#""decision","event":"run skip","wrote":{"fields":{"n":2}}"#,
         ] {
             assert_eq!(facts(&[STOP, line]).left.owed, None, "{line}");
         }

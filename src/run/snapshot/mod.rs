@@ -50,8 +50,6 @@ pub(crate) struct Snapshot {
     /// The last run of the journal is the one that is being decided on.
     has_run: bool,
     warnings: Mutex<Vec<String>>,
-    /// The warnings that stops repeat only for a reason.
-    once: Mutex<Vec<String>>,
 }
 
 impl Place {
@@ -151,7 +149,6 @@ impl Snapshot {
             siblings: OnceLock::new(),
             has_run: false,
             warnings: Mutex::new(warnings),
-            once: Mutex::default(),
         }
     }
 
@@ -163,9 +160,9 @@ impl Snapshot {
     }
 
     /// Returns it as the outcome of a review sees it: wherever the state or a setting is looser than in `before`, which was
-    /// taken when the review became due, that counts. Some fields are `restored`.
-    pub(crate) fn after_review(&self, before: &Self, restored: &Context) -> Self {
-        let mut after = self.again(restored);
+    /// taken when the review became due, that counts.
+    pub(crate) fn after_review(&self, before: &Self) -> Self {
+        let mut after = Self::take(&self.place, self.state.clone());
         after.has_run = true;
         bound(&mut after.context, before.context(), &self.place.chart.context);
         after.bounds = before.config().ok().cloned();
@@ -175,11 +172,6 @@ impl Snapshot {
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         locked(&self.warnings).clone()
-    }
-
-    /// Returns those of them that are said at one stop, and not again at the next.
-    pub(crate) fn once(&self) -> Vec<String> {
-        locked(&self.once).clone()
     }
 
     fn warn(&self, warning: String) {
