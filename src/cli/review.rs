@@ -7,7 +7,7 @@ use clap::{ArgGroup, ValueEnum, value_parser};
 
 use crate::chart::Chart;
 use crate::chart::choice::{Choice, of_changes};
-use crate::commands::about::{Session, words};
+use crate::commands::about::Session;
 use crate::commands::error::{CliError, WRONG_USAGE};
 use crate::commands::output::{Output, of_reviewer, tell_error};
 use crate::commands::review::{Wanted, at_stop, review, stood_in};
@@ -30,7 +30,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    group(ArgGroup::new("stops").args(["at_stop", "wait", "role"])),
+    group(ArgGroup::new("stops").args(["at_stop", "wait", "detached"])),
     after_help = "Reviews what is not committed; if nothing is, what the branch has changed since it left the default branch. \
         Needs git. `taskie config` shows the settings.\n\
         Exit codes: 0 clean, 1 findings or a gate that failed, 2 wrong usage or nothing to compare with, 3 not reviewed, \
@@ -58,9 +58,9 @@ pub(crate) struct Args {
         conflicts_with_all = OF_THIS_REVIEW
     )]
     wait: Option<u64>,
-    /// What this process does for one that waits
-    #[arg(long, hide = true, value_parser = words(wait::ROLES))]
-    role: Option<String>,
+    /// Answer for one that waits
+    #[arg(long, hide = true)]
+    detached: bool,
     #[command(flatten)]
     of: Session,
 }
@@ -76,19 +76,28 @@ pub(super) fn choice() -> Choice<'static> {
 
 /// Reviews the change, and returns what was found. The exit code is that of the page about this command.
 pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
-    supervisor::remember_host();
+    match args.detached {
+        true => supervisor::outlive_host(),
+        false => supervisor::remember_host(),
+    }
     if let Some(nothing) = of_reviewer() {
         return Ok(nothing);
     }
-    let reviewed = match (args.wait, &args.role) {
+    let by_hand = |is_detached| {
+        review(chart, &args.wanted, is_detached, |found| in_format(found, args.format))
+    };
+    let reviewed = match args.wait {
         _ if args.at_stop => at_stop(chart, &args.of),
-        (Some(seconds), _) => {
+        Some(seconds) => {
             stood_in(chart, &args.of, |place, session| wait::wait(place, session, seconds))
         }
-        (None, Some(role)) => {
-            stood_in(chart, &args.of, |place, session| wait::act(role, place, session))
-        }
-        (None, None) => review(chart, &args.wanted, |found| in_format(found, args.format)),
+        None if args.detached => stood_in(chart, &args.of, |place, session| {
+            wait::answering(place, || match session {
+                Some(session) => Ok(wait::stop(place, session)),
+                None => by_hand(true),
+            })
+        }),
+        None => by_hand(false),
     };
     let error = match reviewed {
         Ok(output) => return Ok(output),

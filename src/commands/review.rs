@@ -102,6 +102,9 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     if let Answer::Refuse(why) = decision.answer {
         return Err(CliError::new(why));
     }
+    if let Some(own) = change::own(&place, event.session.as_deref().unwrap_or_default()) {
+        change::abandon(&own);
+    }
     let mut page = Page::default();
     decision.says.iter().for_each(|text| page.say(text));
     if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
@@ -136,10 +139,12 @@ pub(crate) fn stood_in(
     .map_err(|error| error.with_code(NOT_REVIEWED))
 }
 
-/// Reviews the change, and returns the exit code. What was found is printed with `show`, before that is said to be known.
+/// Reviews the change, and returns the exit code. What was found is printed with `show`, before that is said to be known: where
+/// `is_detached`, nobody may have read it.
 pub(crate) fn review(
     chart: &Arc<Chart>,
     args: &Wanted,
+    is_detached: bool,
     show: impl FnOnce(&Reviewed<'_>) -> Output,
 ) -> Result<Output, CliError> {
     let mut place = here(chart)?;
@@ -226,7 +231,8 @@ pub(crate) fn review(
     let output = show(&Reviewed::of(&place, &change, &performed, is_outdated));
     // From here on, this process can be ended: the result is printed.
     let code = output.print();
-    place.journal().say(Said { owed: performed.owed, ..performed.pending });
+    let owed = performed.owed.filter(|_| !is_detached);
+    place.journal().say(Said { owed, ..performed.pending });
     change::release(&place);
     change::sweep(&place);
     Ok(Output::exit(code))

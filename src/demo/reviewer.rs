@@ -44,8 +44,7 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
 pub(super) fn script(folder: &Path, review: &ScriptedReview) -> io::Result<()> {
     match review {
         ScriptedReview::Verdict { verdict, text, .. } => {
-            let ran = json!([{ "command": "git diff", "exit": 0 }]);
-            answers(folder, &json!({ "verdict": verdict, "ran": ran }), Some(text))
+            answers(folder, &json!({ "verdict": verdict }), Some(text))
         }
         ScriptedReview::Crash(why) | ScriptedReview::Gate(why) => {
             fs::write(folder.join(NEXT), json!({ "crash": why }).to_string())

@@ -7,11 +7,13 @@ use super::decided::answer;
 use super::due::{AfterAnswer, Answered, Unanswered};
 use super::session_change;
 use super::target::{Target, find_place, place_of_change, release};
+use crate::chart::Cycle;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::host::events::{PROMPT, is_stop};
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
+use crate::run::change;
 use crate::run::foresee::peek;
 use crate::run::place::Place;
 
@@ -58,14 +60,17 @@ fn of_stop(
 ) -> Result<Answered, Unanswered> {
     let change = match place_of_change(&event, name) {
         Ok(None) => return or_absent(name, event, found, host),
-        Ok(Some(target)) => Ok(session_change::or_own(target, &event)),
+        Ok(Some(target)) => Ok(target),
         Err(why) => Err(Box::new(Reply::undecided(name, why))),
     };
     let plan = found.as_ref().ok().filter(|target| !target.is_unclaimed);
     let plan = plan.and_then(|target| target.place.as_ref());
     if let Some(plan) = plan.filter(|plan| acts(plan, &event)) {
-        if let Some(change) = change.as_ref().ok().and_then(|target| target.place.as_ref()) {
-            session_change::leave_to(plan, change);
+        let is_of_code = plan.snapshot().view().running().is_some_and(Cycle::is_of_code);
+        if let Ok(Target { place: Some(change), .. }) = &change
+            && is_of_code
+        {
+            change::abandon(change);
         }
         return answer(name, event, found, host);
     }

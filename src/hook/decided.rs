@@ -14,7 +14,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
 use crate::hash;
 use crate::host::events::{STOPPED, UNCLAIMED, is_stop};
-use crate::host::hosts::{self, Host};
+use crate::host::hosts::Host;
 use crate::host::question;
 use crate::host::reply::Reply;
 use crate::project::change::{Base, Unknown};
@@ -52,7 +52,7 @@ pub(super) fn answer(
         }
         reply
     };
-    let Target { mut due, place, quiet, mut warnings, is_unclaimed } = match found {
+    let Target { mut due, place, quiet, warnings, is_unclaimed } = match found {
         Ok(found) => found,
         Err(reply) => return Ok((reported(*reply), AfterAnswer::default())),
     };
@@ -73,7 +73,7 @@ pub(super) fn answer(
         due.once(move || write(turn));
         return Ok((silent, due));
     }
-    warnings.extend(describe(name, &place, &mut event, host, &mut due));
+    describe(name, &place, &mut event, host, &mut due);
     if is_stop(name) {
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
         event.fields["ignores_blocks"] = is_used_up.into();
@@ -101,14 +101,8 @@ pub(super) fn answer(
     Ok((reply, due))
 }
 
-/// Adds to an event the fields about its host, and about what its session has going on. Returns what is to be reported.
-fn describe(
-    name: &str,
-    place: &Place,
-    event: &mut Event,
-    host: &Host,
-    due: &mut AfterAnswer,
-) -> Vec<String> {
+/// Adds to an event the fields about its host, and about what its session has going on.
+fn describe(name: &str, place: &Place, event: &mut Event, host: &Host, due: &mut AfterAnswer) {
     let fields = &mut event.fields;
     let bare = host.is_bare(fields);
     fields["bare"] = Json::from(bare);
@@ -116,17 +110,10 @@ fn describe(
     if bare || name == "SessionStart" {
         driver::set_bare(&place.store, bare);
     }
-    if !is_stop(name) {
-        return Vec::new();
+    if is_stop(name) {
+        host.describe(fields);
+        wait_once(place, fields, due);
     }
-    host.describe(fields);
-    wait_once(place, fields, due);
-    let mut moved = None;
-    if place.is_own() {
-        moved = session_change::moved(place);
-        change::note_busy(place, hosts::is_busy(fields));
-    }
-    moved.into_iter().collect()
 }
 
 /// Lets no second stop in a row wait for a program in the background: it may never end.
@@ -168,8 +155,8 @@ fn decided(
     // An answer that is only repeated says nothing about it.
     let session = event.session.as_ref().filter(|_| is_stop(name) && performed.owed.is_none());
     if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
-        let (place, session) = (place.clone(), session.clone());
-        due.once(move || session_change::leave(&place, &session));
+        let (store, session) = (place.store.clone(), session.clone());
+        due.once(move || driver::forget(&store, &session));
     }
     let reply = reply_of(name, quiet, performed, place, due);
     Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
@@ -188,7 +175,7 @@ fn see_change(
     if let Some(why) = session_change::off(place)? {
         let abandoned =
             Place::new(Arc::clone(&place.chart), place.root.clone(), place.instance.clone());
-        due.once(move || session_change::abandon(&abandoned));
+        due.once(move || change::abandon(&abandoned));
         return Ok(Some(why));
     }
     let session = event.session.clone().filter(|_| event.is_stop());
@@ -237,14 +224,8 @@ fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<St
         let more = began.unwrap_or_else(|why| vec![why]);
         return [vec![OUTDATED.to_owned()], more].concat();
     }
-    if place.is_own() {
-        change::forget_prompts(place);
-    } else if session.is_some() {
-        let is_clean = performed.decision.advances();
-        let back = session_change::hand_back(place, event, is_clean);
-        return back.unwrap_or_else(|why| vec![why]);
-    } else {
-        change::forget(place);
+    if let Some(session) = session.filter(|_| !place.is_own()) {
+        driver::forget(&place.store, session);
     }
     Vec::new()
 }

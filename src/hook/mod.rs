@@ -134,9 +134,7 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
         }
         waiting = Some(place).filter(Place::is_in_cycle);
     }
-    let stop = stop_of(session);
-    let change = place_of_change(&stop, STOPPED)?;
-    let change = change.map(|target| session_change::or_own(target, &stop));
+    let change = place_of_change(&stop_of(session), STOPPED)?;
     Ok(change.and_then(|target| target.place).or(waiting))
 }
 

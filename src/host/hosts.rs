@@ -295,13 +295,6 @@ const SHELL: &str = "shell";
 /// The most characters that are shown of its command.
 const COMMAND: usize = 60;
 
-/// Returns whether an agent of the session goes on in the background, by an event that a host has described. A program can
-/// serve for ever there, and changes nothing as a rule.
-pub fn is_busy(event: &Json) -> bool {
-    let tasks = event["background_tasks"].as_array();
-    tasks.is_some_and(|tasks| tasks.iter().any(|task| task["type"] != SHELL))
-}
-
 fn command(task: &Json) -> &str {
     let mut texts = ["command", "description"].iter().filter_map(|key| task[key].as_str());
     texts.next().unwrap_or("a program")

@@ -121,12 +121,6 @@ impl Reply {
         self.warnings.iter().chain(&self.messages)
     }
 
-    /// Keeps only some of them.
-    pub fn retain_texts(&mut self, is_kept: impl Fn(&String) -> bool) {
-        self.warnings.retain(&is_kept);
-        self.messages.retain(&is_kept);
-    }
-
     /// Returns the message to the user that accompanies the answer.
     pub fn message(&self) -> Option<String> {
         let messages: Vec<&str> = self.texts().map(String::as_str).collect();

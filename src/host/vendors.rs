@@ -46,7 +46,6 @@ pub struct Answer {
     pub is_json: bool,
     pub verdict: &'static [&'static str],
     pub findings: &'static [&'static str],
-    pub ran: &'static [&'static str],
     /// The review itself.
     pub review: &'static [&'static str],
     /// True if the run failed.
@@ -73,7 +72,6 @@ pub const OWN: Answer = Answer {
     is_json: false,
     verdict: &["/verdict"],
     findings: &["/findings"],
-    ran: &["/ran"],
     review: &["/review"],
     error: None,
     reason: &[],
@@ -116,7 +114,6 @@ static VENDORS: [Vendor; 4] = [
             is_json: true,
             verdict: &["/structured_output/verdict", "/result/verdict"],
             findings: &["/structured_output/findings", "/result/findings"],
-            ran: &["/structured_output/ran", "/result/ran"],
             review: &["/structured_output/review", "/result/review"],
             error: Some("/is_error"),
             reason: &["/errors/0", "/result"],
@@ -176,7 +173,6 @@ static VENDORS: [Vendor; 4] = [
             is_json: true,
             verdict: &["/response/verdict"],
             findings: &["/response/findings"],
-            ran: &["/response/ran"],
             review: &["/response/review"],
             cost: None,
             ..OWN
@@ -231,7 +227,7 @@ pub fn schema(has_text: bool) -> String {
     [
         r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"findings":{"type":"array","items":{"type":"object","properties":{"severity":{"type":"string","enum":"#,
         &serde_json::Value::from(SEVERITIES.to_vec()).to_string(),
-        r#"},"file":{"type":"string"},"line":{"type":"integer"},"title":{"type":"string"}},"required":["severity","title"]}},"ran":{"type":"array","items":{"type":"object","properties":{"command":{"type":"string"},"exit":{"type":"integer"}},"required":["command","exit"]}}"#,
+        r#"},"file":{"type":"string"},"line":{"type":"integer"},"title":{"type":"string"}},"required":["severity","title"]}}"#,
         text,
         r#"},"required":["verdict"]}"#,
     ]

@@ -8,9 +8,12 @@ pub(crate) const MAX_ARGUMENT: Option<usize> = match cfg!(target_os = "linux") {
     false => None,
 };
 
-/// Returns whether there is a process with this id.
+/// Returns whether there is a process with this id. One that has ended, and that nobody has reaped, does not count on Linux.
 pub(crate) fn is_running(id: u32) -> bool {
-    pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
+    match cfg!(target_os = "linux") {
+        true => std::fs::read_link(format!("/proc/{id}/exe")).is_ok(),
+        false => pid(id).is_some_and(|pid| test_kill_process(pid).is_ok()),
+    }
 }
 
 /// Kills a child of this process.

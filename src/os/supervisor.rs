@@ -132,12 +132,18 @@ fn read(mut socket: &UnixStream, report: &mut Vec<u8>) -> bool {
     }
 }
 
-/// The process that started this one. It must also be noticed if that process ends before a run begins.
+/// The process that started this one, and waits for it; `None`: nobody does. It must also be noticed if that process ends before a
+/// run begins.
 static PARENT: OnceLock<Option<Pid>> = OnceLock::new();
 
 /// Remembers which process is waiting for our answer. Called before anything else.
 pub(crate) fn remember_host() {
     PARENT.get_or_init(getppid);
+}
+
+/// Goes on if the process ends that started this one.
+pub(crate) fn outlive_host() {
+    PARENT.get_or_init(|| None);
 }
 
 /// The process that is waiting for our answer.
@@ -163,7 +169,7 @@ impl Host {
     fn is_gone(&self) -> bool {
         let is_closed =
             self.watched().is_some_and(|stdout| stdout.reports(PollFlags::ERR | PollFlags::HUP));
-        is_closed || getppid() != self.parent
+        is_closed || self.parent.is_some() && getppid() != self.parent
     }
 }
 

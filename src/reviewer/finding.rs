@@ -32,7 +32,7 @@ pub fn states() -> impl Iterator<Item = &'static str> {
     std::iter::once(OPEN).chain(ANSWERS).chain([OVER]).chain(ruled)
 }
 
-/// The most findings of one review that are kept, and the most commands.
+/// The most findings of one review that are kept.
 const MOST: usize = 100;
 
 /// The most characters of a title or a file name.
@@ -52,7 +52,7 @@ pub struct Finding {
     pub title: String,
 }
 
-/// What one review found, and what it did for that.
+/// What one review found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Found {
     /// It was given as a list. Only known of a review that has just run.
@@ -63,35 +63,6 @@ pub struct Found {
     /// How many of its findings could not be read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unreadable: usize,
-    /// What it says that it ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ran: Vec<Ran>,
-}
-
-/// A command that a reviewer says that it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ran {
-    pub command: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit: Option<i64>,
-}
-
-impl Ran {
-    /// Returns what any reviewer of code runs, where none has run.
-    pub(crate) fn some() -> Self {
-        Self { command: "git diff".to_owned(), exit: Some(0) }
-    }
-
-    /// Reads the commands that a reviewer has named. An item without a command is left out.
-    pub(super) fn read(json: &str) -> Vec<Self> {
-        let items: Vec<Json> = serde_json::from_str(json).unwrap_or_default();
-        let ran = items.iter().take(MOST).filter_map(|item| {
-            let command = plain_line(item.get("command")?.as_str()?, LENGTH);
-            let exit = item.get("exit").and_then(Json::as_i64);
-            (!command.is_empty()).then_some(Self { command, exit })
-        });
-        ran.collect()
-    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it like that")]
@@ -102,17 +73,17 @@ fn is_zero(count: &usize) -> bool {
 impl Found {
     /// Reads the findings that a reviewer has written: a list of records with `severity` and `title`, and often `file`
     /// and `line`.
-    pub fn read(json: &str) -> Self {
-        let (is_listed, items) = match serde_json::from_str(json) {
-            Ok(Json::Array(items)) => (true, items),
-            Ok(Json::Null) => (false, Vec::new()),
+    pub fn read(json: Json) -> Self {
+        let (is_listed, items) = match json {
+            Json::Array(items) => (true, items),
+            Json::Null => (false, Vec::new()),
             // Something that is not a list of findings is one that cannot be read.
             _ => (false, vec![Json::Null]),
         };
         let all = items.len();
         let findings = items.into_iter().take(MOST);
         let findings: Vec<Finding> = findings.filter_map(|item| Finding::read(&item)).collect();
-        Self { is_listed, unreadable: all - findings.len(), findings, ..Self::default() }
+        Self { is_listed, unreadable: all - findings.len(), findings }
     }
 
     /// Returns the worst severity of its findings. A finding that cannot be read may be as bad as any.
@@ -261,7 +232,7 @@ mod tests {
     #[test]
     fn findings_of_all_shapes() {
         let found = |json| {
-            let found = Found::read(json);
+            let found = Found::read(serde_json::from_str(json).unwrap());
             let worst = found.worst().unwrap_or("none").to_owned();
             let named: Vec<String> = found
                 .named("plan-review-2.md")

@@ -1,4 +1,4 @@
-//! What a reviewer has printed: its verdict or why it failed, its findings and commands, its review, and what it cost.
+//! What a reviewer has printed: its verdict or why it failed, its findings, its review, and what it cost.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::chart::Invoke;
 use crate::clock;
 use crate::files::json::{self, Unread};
 use crate::host::vendors::VERDICTS;
-use crate::reviewer::finding::{Found, Ran};
+use crate::reviewer::finding::Found;
 use crate::text::plain_line;
 
 /// The number of bytes at the end of a text that are searched for an answer.
@@ -27,58 +27,65 @@ const MOST: f64 = 1e12;
 /// How many seconds no reviewer starts after that: what is limited costs nothing when it is tried.
 pub(crate) const PAUSE: u64 = 300;
 
-/// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its stdout
-/// is not JSON.
-pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, String> {
-    if stdout.trim_ascii().is_empty() {
-        return Err("it printed nothing".to_owned());
+/// What a reviewer has printed.
+#[derive(Debug, Default)]
+pub(crate) struct Printed {
+    /// Its verdict, if it gave one.
+    pub(crate) verdict: Option<String>,
+    /// Why it failed: it reports a failure, or what it printed is not JSON.
+    pub(crate) failure: Option<String>,
+    /// The reason that it gives for a failure.
+    pub(crate) reason: Option<String>,
+    pub(crate) found: Found,
+    /// The review itself.
+    pub(crate) text: Option<String>,
+    /// What it says that it cost, in millionths of a dollar.
+    pub(crate) cost: Option<u64>,
+    /// Until when no other run is tried if it has failed, in seconds since 1970: it reports a usage limit or an outage.
+    pub(crate) until: Option<u64>,
+}
+
+impl Printed {
+    /// Reads the stdout of a process.
+    pub(crate) fn read(invoke: &Invoke, stdout: &[u8]) -> Self {
+        let failed = |why: String| Self { failure: Some(why), ..Self::default() };
+        if stdout.trim_ascii().is_empty() {
+            return failed("it printed nothing".to_owned());
+        }
+        let at = invoke.answer();
+        let json = match answer(at.is_json, stdout) {
+            Ok(json) => json,
+            Err(why) => return failed(why),
+        };
+        let reason = reason(at.reason, &json);
+        let is_error = at.error.and_then(|pointer| find(&json, pointer));
+        let is_error = is_error.is_some_and(|flag| flag != Json::Bool(false));
+        let failure = || reason.clone().unwrap_or_else(|| "it reports an error".to_owned());
+        let is_verdict = |verdict: &String| VERDICTS.contains(&verdict.as_str());
+        let is_unavailable = |status: &i64| UNAVAILABLE.contains(status);
+        let dollars: Option<f64> = at.cost.and_then(|pointer| value(&json, pointer));
+        let cost = dollars.map(|dollars| dollars * 1e6).filter(|cost| (0.0..MOST).contains(cost));
+        let status = at.status.and_then(|pointer| value(&json, pointer));
+        Self {
+            verdict: first(at.verdict, |pointer| value(&json, pointer).filter(is_verdict)),
+            failure: is_error.then(failure),
+            found: first(at.findings, |pointer| find(&json, pointer))
+                .map_or_else(Found::default, Found::read),
+            text: first(at.review, |pointer| {
+                value(&json, pointer).filter(|text: &String| !text.trim().is_empty())
+            })
+            .filter(|_| invoke.text),
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
+            cost: cost.map(|cost| cost.round() as u64),
+            until: (status.filter(is_unavailable)).map(|_| clock::now().saturating_add(PAUSE)),
+            reason,
+        }
     }
-    let json = answer(invoke, stdout)?;
-    let error = invoke.answer().error.and_then(|pointer| find(&json, pointer));
-    if error.is_some_and(|flag| flag != Json::Bool(false)) {
-        return Err(reason(invoke, &json).unwrap_or_else(|| "it reports an error".to_owned()));
-    }
-    Ok(invoke.answer().verdict.iter().find_map(|pointer| {
-        let verdict: String = value(&json, pointer)?;
-        VERDICTS.contains(&verdict.as_str()).then_some(verdict)
-    }))
 }
 
-/// Returns the reason for the failure that is in a process's stdout.
-pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
-    reason(invoke, &answer(invoke, stdout).ok()?)
-}
-
-/// Returns what a process says that it cost, in millionths of a dollar.
-pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let dollars: f64 = value(&answer(invoke, stdout).ok()?, invoke.answer().cost?)?;
-    let cost = dollars * 1e6;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
-    (0.0..MOST).contains(&cost).then(|| cost.round() as u64)
-}
-
-/// Returns what a process says that it found and did.
-pub(crate) fn found(invoke: &Invoke, stdout: &[u8]) -> Found {
-    let json = answer(invoke, stdout).unwrap_or_default();
-    let at = invoke.answer();
-    let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| find(&json, pointer));
-    let ran = first(at.ran).map(|list| Ran::read(&list.to_string())).unwrap_or_default();
-    let found = first(at.findings).map(|list| Found::read(&list.to_string()));
-    Found { ran, ..found.unwrap_or_default() }
-}
-
-/// Returns the review itself, as far as it is in a process's stdout.
-pub(crate) fn text(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
-    let json = answer(invoke, stdout).ok()?;
-    let mut texts = invoke.answer().review.iter().filter(|_| invoke.text);
-    texts.find_map(|pointer| value::<String>(&json, pointer).filter(|text| !text.trim().is_empty()))
-}
-
-/// Until when no other run is tried, in seconds since 1970, if a process that has failed reports a usage limit or an outage.
-pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let json = answer(invoke, stdout).ok()?;
-    let status: i64 = value(&json, invoke.answer().status?)?;
-    UNAVAILABLE.contains(&status).then(|| clock::now().saturating_add(PAUSE))
+/// Returns the first value that one of the pointers points to.
+fn first<T>(pointers: &[&str], read: impl FnMut(&&str) -> Option<T>) -> Option<T> {
+    pointers.iter().find_map(read)
 }
 
 /// Returns the value that a pointer points to, if it is of this type.
@@ -86,10 +93,10 @@ fn value<T: DeserializeOwned>(json: &Json, pointer: &str) -> Option<T> {
     serde_json::from_value(find(json, pointer)?).ok()
 }
 
-/// Returns the answer.
-fn answer(invoke: &Invoke, stdout: &[u8]) -> Result<Json, String> {
+/// Returns the answer, which `is_json` and nothing else, or ends with an object.
+fn answer(is_json: bool, stdout: &[u8]) -> Result<Json, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
-    if invoke.answer().is_json {
+    if is_json {
         return json::parse(&json::whole(stdout)).map_err(|why| match why {
             Unread::Invalid(error) => not_json(&error),
             why => not_json(&why),
@@ -121,8 +128,8 @@ pub(crate) fn last_object(text: &str) -> Option<&str> {
     last
 }
 
-fn reason(invoke: &Invoke, json: &Json) -> Option<String> {
-    let found = invoke.answer().reason.iter().find_map(|pointer| find(json, pointer))?;
+fn reason(pointers: &[&str], json: &Json) -> Option<String> {
+    let found = first(pointers, |pointer| find(json, pointer))?;
     let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     let short = plain_line(&text, REASON_LIMIT);
     // It becomes a part of a sentence.
@@ -174,7 +181,7 @@ mod tests {
             ("", None),
         ];
         for (stdout, money) in cases {
-            assert_eq!(cost(&invoke(), stdout.as_bytes()), *money);
+            assert_eq!(Printed::read(&invoke(), stdout.as_bytes()).cost, *money);
         }
     }
 
@@ -207,13 +214,11 @@ mod tests {
             ("", Err("it printed nothing")),
         ];
         for (stdout, expected) in cases {
-            let found = verdict(&invoke(), stdout.as_bytes());
-            let found = found.as_ref().map(Option::as_deref).map_err(String::as_str);
+            let Printed { verdict, failure, .. } = Printed::read(&invoke(), stdout.as_bytes());
+            let found = failure.as_deref().map_or(Ok(verdict.as_deref()), Err);
             assert_eq!(found, *expected, "{stdout}");
         }
-        assert!(
-            verdict(&invoke(), b"{\"result\":")
-                .is_err_and(|why| why.starts_with("its output is not JSON"))
-        );
+        let failure = Printed::read(&invoke(), b"{\"result\":").failure;
+        assert!(failure.is_some_and(|why| why.starts_with("its output is not JSON")));
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -17,11 +18,11 @@ use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Changed, Unknown};
-use crate::project::{ledger, state_file};
+use crate::project::{find, ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::once::BUSY;
+use crate::store::driver;
 use crate::text::cut_bytes;
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
@@ -74,53 +75,31 @@ pub(crate) fn find(place: &Place, base: Base<'_>) -> Result<Change, Unknown> {
     change::read(place.trees(), base)
 }
 
-/// Returns whether each file that has changed at `place` since `base` is the same in the tree `other`.
-pub(crate) fn begins_like(place: &Place, base: &str, other: &str) -> bool {
-    let found = find(place, Base::Known(base));
-    found.is_ok_and(|found| {
-        let files = found.files.iter().map(|file| file.path.clone());
-        let files: Vec<String> = files.collect();
-        files.is_empty() || change::is_same(&place.root, [&found.before, other], &files)
-    })
-}
-
 /// Removes the change at `place` if it is compared with nothing and no review of it has begun.
 pub(crate) fn release(place: &Place) {
     if place.is_in_cycle() || under_way::running(place).is_some() {
         return;
     }
-    forget(place);
+    let _ = fs::remove_file(place.dir().join(ASKED));
     if !place.dir().join(state_file::FILE).exists() {
         let _ = fs::remove_dir(place.dir());
     }
 }
 
-/// Removes what is kept of a change that nobody reviews anymore, such as what the user has asked for. Reviews and rulings stay.
-pub(crate) fn forget(place: &Place) {
-    forget_prompts(place);
-    take_busy(place);
+/// Returns the place of the own change of a session that has asked for the review of another one.
+pub(crate) fn own(asked: &Place, session: &str) -> Option<Place> {
+    let name = driver::own_name(session);
+    let own = find::of_name(&asked.root, &asked.chart.scope, &name).instance?;
+    Some(Place::new(Arc::clone(&asked.chart), asked.root.clone(), own))
 }
 
-/// Notes whether something of the agent goes on after a stop: what that changes is the session's.
-pub(crate) fn note_busy(place: &Place, is_busy: bool) {
-    match is_busy {
-        true => drop(BUSY.note(place.journal(), &[])),
-        false => drop(take_busy(place)),
+/// Drops the change, if it is that of a session. Its next prompt begins another one.
+pub(crate) fn abandon(place: &Place) {
+    if place.is_own() {
+        driver::leave(place.journal());
+        let _ = fs::remove_file(place.dir().join(state_file::FILE));
+        release(place);
     }
-}
-
-/// Returns whether that was noted at the last stop, and forgets it.
-pub(crate) fn take_busy(place: &Place) -> bool {
-    let was_busy = BUSY.is_for(place.journal(), &[]);
-    if was_busy {
-        BUSY.forget(place.journal());
-    }
-    was_busy
-}
-
-/// Removes what the user has asked for.
-pub(crate) fn forget_prompts(place: &Place) {
-    let _ = fs::remove_file(place.dir().join(ASKED));
 }
 
 /// Returns whether a prompt is a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names the

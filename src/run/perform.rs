@@ -15,20 +15,19 @@ use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
 use crate::project::state_file::Reading;
 use crate::run::foresee::peek;
-use crate::run::line::{STANDS_IN, decided, is_for_user};
+use crate::run::line::{decided, is_for_user};
 use crate::run::noticed::{NOTED, Noticed, differs};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::{NextStep, Unwritten, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{self, already_running, running};
+use crate::run::under_way::{self, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
 use crate::store::driver;
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::waiting::Waiting;
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
@@ -98,9 +97,7 @@ fn carry_out(
     snapshot: &Arc<Snapshot>,
     start: Instant,
 ) -> Result<Performed, Stuck> {
-    let answered = waited_for(place, event)
-        .or_else(|| owed(place, event, snapshot))
-        .or_else(|| kept_for_review(place, event));
+    let answered = owed(place, event, snapshot).or_else(|| kept_for_review(place, event));
     if let Some(performed) = answered {
         return Ok(performed);
     }
@@ -250,14 +247,6 @@ pub(crate) fn foreseen_news(place: &Place, snapshot: &Snapshot) -> Vec<String> {
         Reading::Broken(_) => Vec::new(),
         state => Noticed::of(place, state, false).left.news,
     }
-}
-
-/// Allows a stop while a review runs for an agent that waits for it in the background: that one gets its answer.
-fn waited_for(place: &Place, event: &Event) -> Option<Performed> {
-    let is_agents = event.session.is_some() && event.fields.get(STANDS_IN).is_none();
-    let waiting = Waiting::of(place.journal());
-    (event.is_stop() && is_agents && waiting.is_kept())
-        .then(|| Performed::allowed(already_running(place, event)))
 }
 
 /// Returns the answer to an earlier stop that the host never received.

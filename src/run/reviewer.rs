@@ -17,7 +17,7 @@ use crate::process::log;
 use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::reviewer::finding::Found;
-use crate::reviewer::output;
+use crate::reviewer::output::Printed;
 use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -98,28 +98,28 @@ impl Reviewer<'_> {
             }
             _ => (None, Vec::new()),
         };
-        let verdict = output::verdict(self.invoke, &stdout);
-        let has_failed = failure.is_some() || verdict.is_err();
-        let effort = Effort {
-            cost: output::cost(self.invoke, &stdout),
-            until: has_failed.then(|| output::postponed(self.invoke, &stdout)).flatten(),
-            ..Effort::default()
-        };
+        let Printed { verdict, failure: why, reason, found, text, cost, until } =
+            Printed::read(self.invoke, &stdout);
+        let has_failed = failure.is_some() || why.is_some();
+        let effort = Effort { cost, until: until.filter(|_| has_failed), ..Effort::default() };
         let program = self.program();
-        let written = match (failure, verdict) {
+        let written = match (failure, why) {
             (Some(how), _) => {
-                let reason = code.and_then(|_| output::reason_in(self.invoke, &stdout));
+                let reason = reason.filter(|_| code.is_some());
                 let reason = reason.map(|why| format!(": {why}")).unwrap_or_default();
                 Err(format!("`{program}` {how}{reason}"))
             }
-            (None, Err(why)) => Err(format!("`{program}` failed: {why}")),
-            (None, Ok(verdict)) => self.ensure_written(&stdout).map(|()| verdict),
+            (None, Some(why)) => Err(format!("`{program}` failed: {why}")),
+            (None, None) => self.ensure_written(text),
         };
-        let outcome = match written {
-            Ok(verdict) => self.succeeded(verdict, &stdout),
-            Err(why) => self.failed(why),
-        };
-        (outcome, effort)
+        if let Err(why) = written {
+            return (self.failed(why), effort);
+        }
+        // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
+        let _ = fs::remove_file(&self.log);
+        // Without a verdict, what it found does not count either.
+        let found = if verdict.is_some() { found } else { Found::default() };
+        (Outcome::Ran { verdict, found }, effort)
     }
 
     fn program(&self) -> &str {
@@ -133,14 +133,14 @@ impl Reviewer<'_> {
     }
 
     /// Writes the review from what the reviewer printed, unless it has written the file itself.
-    fn ensure_written(&self, stdout: &[u8]) -> Result<(), String> {
+    fn ensure_written(&self, text: Option<String>) -> Result<(), String> {
         let now = version(&self.file).filter(|after| after.len > 0);
         if now.is_some() && now != self.before {
             return Ok(());
         }
         let shown = self.place.instance.dir.join(&self.invocation.file);
         let shown = shown.display();
-        let Some(text) = output::text(self.invoke, stdout) else {
+        let Some(text) = text else {
             let program = self.program();
             return Err(match self.invoke.text {
                 false => format!("`{program}` did not write {shown}"),
@@ -152,17 +152,6 @@ impl Reviewer<'_> {
         fs::create_dir_all(self.place.dir())
             .and_then(|()| disk::replace(&self.file, format!("{text}\n").as_bytes()))
             .map_err(|error| format!("{shown} cannot be written: {error}"))
-    }
-
-    fn succeeded(&self, verdict: Option<String>, stdout: &[u8]) -> Outcome {
-        // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
-        let _ = fs::remove_file(&self.log);
-        // Without a verdict, what it found does not count either.
-        let found = match verdict {
-            Some(_) => output::found(self.invoke, stdout),
-            None => Found::default(),
-        };
-        Outcome::Ran { verdict, found }
     }
 
     /// Returns the outcome of a run that failed, with the last line of its log.

@@ -80,21 +80,6 @@ pub(crate) fn running_on(place: &Place) -> Option<String> {
     }
 }
 
-/// Returns what a review would see now and what would be decided about it, the state and the settings, as a number; `None` if
-/// that is unknown.
-pub(crate) fn seen(place: &Place) -> Option<u64> {
-    let all = files_seen(place)?;
-    let snapshot = place.snapshot();
-    let (state, settings) = (snapshot.context(), snapshot.config().ok());
-    Some(hash::number(format!("{all} {state:?} {settings:?}")))
-}
-
-/// Returns only the files that a review would see now, as a number.
-pub(crate) fn files_seen(place: &Place) -> Option<u64> {
-    let subject = place.snapshot().view().subject();
-    place.seen(&subject).all
-}
-
 /// Ends the review that is running; returns whether it could be asked to end.
 pub(crate) fn end(place: &Place) -> bool {
     running::cancel(place.journal(), &place.dir()).is_ok()

@@ -22,7 +22,7 @@ use crate::engine::spent::PastReview;
 use crate::engine::world::World;
 use crate::files::timestamp;
 use crate::host::vendors::SEVERITIES;
-use crate::reviewer::finding::{Finding, Found, Ran};
+use crate::reviewer::finding::{Finding, Found};
 use crate::store::journal::DecisionLine;
 use crate::text::without_numbers;
 
@@ -184,7 +184,7 @@ impl PlayedInstance {
                 }),
                 (
                     None,
-                    Some(ScriptedReview::Verdict { verdict, text, findings, cost: dollars, ran }),
+                    Some(ScriptedReview::Verdict { verdict, text, findings, cost: dollars }),
                 ) => {
                     let at = self.tick();
                     let file = invocation.file.clone();
@@ -193,7 +193,7 @@ impl PlayedInstance {
                     cost = *dollars;
                     Outcome::Ran {
                         verdict: verdict.clone(),
-                        found: self.found(findings.as_deref(), *ran)?,
+                        found: self.found(findings.as_deref())?,
                     }
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
@@ -224,8 +224,8 @@ impl PlayedInstance {
         Ok((decision, call))
     }
 
-    /// Returns what a review finds, by the severities of its findings, and what it ran, if it `names` that.
-    fn found(&self, severities: Option<&[String]>, names: bool) -> Result<Found, Failure> {
+    /// Returns what a review finds, by the severities of its findings.
+    fn found(&self, severities: Option<&[String]>) -> Result<Found, Failure> {
         let (is_listed, severities) = (severities.is_some(), severities.unwrap_or_default());
         if let Some(odd) = severities.iter().find(|word| !SEVERITIES.contains(&word.as_str())) {
             let known = SEVERITIES.join(", ");
@@ -240,7 +240,6 @@ impl PlayedInstance {
         Ok(Found {
             findings: severities.iter().map(finding).collect(),
             is_listed,
-            ran: Vec::from_iter(names.then(Ran::some)),
             ..Found::default()
         })
     }

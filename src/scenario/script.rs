@@ -160,8 +160,6 @@ pub(crate) enum ScriptedReview {
         findings: Option<Vec<String>>,
         /// What it costs, in millionths of a dollar, if known.
         cost: Option<u64>,
-        /// It names what it ran.
-        ran: bool,
     },
     /// Writes nothing and fails for this reason.
     Crash(String),
@@ -173,8 +171,8 @@ pub(crate) enum ScriptedReview {
 #[derive(Debug, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list), a \
-                 `cost` (a number) and `ran` (true or false)"
+    expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list) and a \
+                 `cost` (a number)"
 )]
 enum Written {
     One(String),
@@ -183,7 +181,6 @@ enum Written {
         words: IndexMap<String, String>,
         findings: Option<Vec<String>>,
         cost: Option<f64>,
-        ran: Option<bool>,
     },
 }
 
@@ -198,7 +195,6 @@ impl ScriptedReview {
                 text,
                 findings: None,
                 cost: None,
-                ran: true,
             },
         }
     }
@@ -208,9 +204,9 @@ impl TryFrom<Written> for ScriptedReview {
     type Error = &'static str;
 
     fn try_from(words: Written) -> Result<Self, Self::Error> {
-        let (found, dollars, names, words) = match words {
+        let (found, dollars, words) = match words {
             Written::One(word) => return Ok(Self::of(&word, String::new())),
-            Written::Table { words, findings, cost, ran } => (findings, cost, ran, words),
+            Written::Table { words, findings, cost } => (findings, cost, words),
         };
         let mut entries = words.into_iter();
         let (Some((word, text)), None) = (entries.next(), entries.next()) else {
@@ -218,19 +214,16 @@ impl TryFrom<Written> for ScriptedReview {
         };
         let mut review = Self::of(&word, text);
         match &mut review {
-            Self::Verdict { findings, cost, ran, .. } => {
+            Self::Verdict { findings, cost, .. } => {
                 *findings = found;
-                *ran = names.unwrap_or(true);
                 if dollars.is_some_and(|dollars| !dollars.is_finite() || dollars < 0.0) {
                     return Err("the `cost` of a review is a number of dollars, at least 0");
                 }
                 *cost = dollars.map(millionths);
             }
-            _ if found.is_none() && dollars.is_none() && names.is_none() => {}
+            _ if found.is_none() && dollars.is_none() => {}
             _ => {
-                return Err(
-                    "only a review with or without a verdict has `findings`, a `cost` and `ran`",
-                );
+                return Err("only a review with or without a verdict has `findings` and a `cost`");
             }
         }
         Ok(review)
@@ -306,7 +299,6 @@ mod tests {
                 text: "no".to_owned(),
                 findings: None,
                 cost: None,
-                ran: true,
             })
         );
         assert_eq!(

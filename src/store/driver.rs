@@ -85,17 +85,11 @@ pub(crate) fn is_own_name(name: &str) -> bool {
     name.starts_with(OWN)
 }
 
-/// Returns the session that drives an instance: the one that has claimed it last, unless it has ended. The change that is a
-/// session's own is driven by that session, whatever it has claimed since.
+/// Returns the session that drives an instance: the one that has claimed it last, unless it has ended.
 pub(crate) fn of(journal: &Journal) -> Option<String> {
     let claims = sessions(&journal.store).facts().claims;
-    let (session, claim) = match journal.instance.strip_prefix(OWN) {
-        Some(session) => claims.get_key_value(session)?,
-        None => {
-            let of_it = claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
-            of_it.max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?
-        }
-    };
+    let of_it = claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
+    let (session, claim) = of_it.max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?;
     (!claim.has_ended).then(|| session.clone())
 }
 
@@ -122,7 +116,7 @@ pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
 
 /// Makes `session` the driver of an instance. The caller holds the instance's write lock.
 pub(crate) fn claim(journal: &Journal, session: &str) -> io::Result<()> {
-    if drives(journal, session) && has_claimed(journal, session) {
+    if drives(journal, session) {
         return Ok(());
     }
     let (at, instance) = (now(), journal.instance.clone());
@@ -144,15 +138,15 @@ pub(crate) fn release(store: &Store, session: &str) {
     }
 }
 
-/// Removes the claim of a session, which drives nothing from then on: not what it claimed before either.
+/// Removes the claim of a session, which drives nothing from then on.
 pub(crate) fn forget(store: &Store, session: &str) {
     // If this cannot be recorded, its next stop is about the same instance.
     let _ = note(store, session, None);
 }
 
-/// Removes the claim of the session that drives an instance, unless it has claimed another one since.
+/// Removes the claim of the session that drives an instance.
 pub(crate) fn leave(journal: &Journal) {
-    if let Some(session) = of(journal).filter(|session| has_claimed(journal, session)) {
+    if let Some(session) = of(journal) {
         forget(&journal.store, &session);
     }
 }

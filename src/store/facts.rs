@@ -107,10 +107,6 @@ pub(crate) enum Fact {
     Turn {
         turn: BlocksInTurn,
     },
-    /// The answer to those who wait for a review in several calls; `None` if there is none anymore.
-    Waited {
-        answer: Option<WaitedAnswer>,
-    },
     /// What follows from the first bytes of the file, for each instance: nobody needs to read those.
     Facts {
         to: u64,
@@ -170,6 +166,8 @@ pub(crate) struct Owed {
     pub(crate) hook: u32,
     pub(crate) block: Option<String>,
     pub(crate) messages: Vec<String>,
+    /// A cycle has passed with it, or is left as if it had.
+    pub(crate) has_passed: bool,
 }
 
 /// The review that is running.
@@ -217,23 +215,10 @@ pub(crate) struct BlocksInTurn {
     pub(super) session: String,
     /// How many stops of this turn were blocked.
     pub(super) blocks: usize,
-    /// Hashes of the lines that the agent has reported to the user, oldest first.
-    pub(super) reported: Vec<u64>,
+    /// A hash of what the agent has reported to the user last.
+    pub(super) told: Option<u64>,
     /// The last stop was blocked for nothing else.
     pub(super) is_telling: bool,
-}
-
-/// The result of the review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WaitedAnswer {
-    /// When it was left, since 1970.
-    pub(crate) at: Duration,
-    pub(crate) code: u8,
-    pub(crate) text: String,
-    /// What was there when the review ended, as a number; `None` if that is unknown.
-    pub(crate) seen: Option<u64>,
-    /// Somebody has it.
-    pub(crate) is_given: bool,
 }
 
 /// The facts about each instance whose lines are in one file.
@@ -290,8 +275,6 @@ pub(crate) struct Facts {
     pub(crate) retried: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) turn: Option<BlocksInTurn>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) waited: Option<WaitedAnswer>,
     /// What each session of the home has claimed last.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(super) claims: IndexMap<String, Claim>,
@@ -353,7 +336,6 @@ impl Facts {
                 self.postponed.extend(until.map(|until| (by, until)));
             }
             Fact::Turn { turn } => self.turn = Some(turn),
-            Fact::Waited { answer } => self.waited = answer,
             Fact::Done { what, state } => {
                 self.done.shift_remove(&what);
                 self.done.extend(state.map(|state| (what, state)));
@@ -399,7 +381,7 @@ mod tests {
     }
 
     const STOP: &str = r#""decision","event":"Stop","wrote":{"fields":{"n":1},"chart":null,
-        "owed":{"at":"1","state":5,"hook":7,"block":"x","messages":[]}}"#;
+        "owed":{"at":"1","state":5,"hook":7,"block":"x","messages":[],"has_passed":false}}"#;
 
     #[test]
     fn facts_follow_from_lines() {

@@ -86,11 +86,13 @@ impl ReviewLock {
     }
 }
 
-pub(super) fn is_locked(file: io::Result<File>) -> bool {
+/// Returns whether a file is locked.
+pub(crate) fn is_locked(file: io::Result<File>) -> bool {
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-pub(super) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
+/// Returns the lock of a file, or `None` while someone else holds it.
+pub(crate) fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
     let is_locked = within(LOOK, || file.try_lock())?;
     Ok(is_locked.then_some(ReviewLock { file }))
 }
@@ -108,6 +110,11 @@ fn within(patience: Duration, lock: impl Fn() -> Result<(), TryLockError>) -> io
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
+}
+
+/// Opens the file that a process has locked which answers those who wait. It was modified when somebody has last waited.
+pub(crate) fn waited(store: &Store, instance: &str) -> io::Result<File> {
+    open(&store.home, instance, "waited")
 }
 
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.

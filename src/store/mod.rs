@@ -29,7 +29,6 @@ pub(crate) mod owed;
 pub(crate) mod postponed;
 pub(crate) mod running;
 pub(crate) mod turn;
-pub(crate) mod waiting;
 
 /// The folder of the lock files, in the chart's home.
 pub(crate) const LOCKS: &str = ".locks";

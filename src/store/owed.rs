@@ -26,6 +26,7 @@ impl Owed {
                 _ => None,
             },
             messages: decision.messages.clone(),
+            has_passed: decision.advances(),
         }
     }
 

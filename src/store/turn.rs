@@ -11,9 +11,6 @@ use crate::hash;
 use crate::host::hosts::Host;
 use crate::host::reply::Reply;
 
-/// At most this many lines are remembered. An older one is reported again.
-const LINES: usize = 64;
-
 impl BlocksInTurn {
     /// Returns the turn of `session` on `host`; `None` if the host has no limit and shows messages, so there is nothing to
     /// count. `goes_on` says that the stop before this one was blocked.
@@ -43,29 +40,20 @@ impl BlocksInTurn {
     }
 
     /// Counts the block of this reply, and returns what is to be written once the host has it; `None` if nothing is. A reply that
-    /// allows the stop becomes one that blocks it if the user would not see its message, and the agent has not reported it yet.
+    /// allows the stop becomes one that blocks it if the user would not see its message, and it is not what the agent has reported
+    /// last.
     pub(crate) fn count(mut self, host: &Host, reply: &mut Reply) -> Option<Self> {
         let before = self.clone();
+        let message = reply.message().map(|message| hash::number(&message));
         let is_free = host.most_blocks().is_none_or(|most| self.blocks < most);
-        if !host.shows_messages {
-            let is_telling = !reply.blocks();
-            if is_telling && is_free {
-                // What the agent has reported already, it does not report again.
-                let is_new = |line: &str| !self.reported.contains(&hash::number(line));
-                reply.retain_texts(|text| text.lines().any(is_new));
-            }
-            let is_sent = reply.blocks() || is_free;
-            let lines = reply.texts().flat_map(|text| text.lines());
-            for number in lines.map(hash::number).filter(|_| is_sent) {
-                self.reported.retain(|other| *other != number);
-                self.reported.push(number);
-            }
-            let excess = self.reported.len().saturating_sub(LINES);
-            self.reported.drain(..excess);
-            if is_telling && is_free {
-                reply.ask_to_tell();
-                self.is_telling = reply.blocks();
-            }
+        if !host.shows_messages
+            && !reply.blocks()
+            && is_free
+            && message.is_some()
+            && message != self.told
+        {
+            reply.ask_to_tell();
+            (self.is_telling, self.told) = (reply.blocks(), message);
         }
         self.blocks += usize::from(reply.blocks());
         (self != before).then_some(self)

@@ -28,7 +28,7 @@ use crate::host::hosts::HOSTS;
 use crate::host::reply::Reply;
 use crate::host::vendors::VERDICTS;
 use crate::project::state_file::{self, Reading};
-use crate::reviewer::output;
+use crate::reviewer::output::{self, Printed};
 use crate::text::{is_harmful, plain, shown, shown_json, shown_lines, styled_lines};
 
 /// Pieces of text that mean something to one of the readers.
@@ -407,13 +407,18 @@ fn fuzz_verdicts() {
             return;
         };
         let written = json.to_string();
-        let Ok(found) = output::verdict(invoke, written.as_bytes()) else { return };
+        let printed = |text: &[u8]| Printed::read(invoke, text);
+        let found = printed(written.as_bytes());
+        if found.failure.is_some() {
+            return;
+        }
         let expected = invoke.answer().verdict.iter().find_map(|pointer| {
             in_values(&json, pointer).filter(|verdict| VERDICTS.contains(&verdict.as_str()))
         });
-        assert_eq!(found, expected);
+        assert_eq!(found.verdict, expected);
         // A key that is given twice has no value.
-        assert!(output::verdict(invoke, case).ok().flatten().is_none_or(|it| Some(it) == expected));
+        let given = printed(case).verdict;
+        assert!(given.is_none_or(|it| Some(it) == expected));
     });
 }
 

@@ -108,7 +108,7 @@ impl<'p> Reviewed<'p> {
         let file = found.as_ref().filter(|_| is_read || is_known).map(|(_, file)| *file);
         let mut messages = decision.messages.clone();
         if is_repeated {
-            messages.push("The last review was ended before it could report this.".to_owned());
+            messages.push("That is the answer of a review that has ended before.".to_owned());
         }
         let is_best = verdict == Some(PASS);
         let unreadable = found.as_ref().map_or(0, |(found, _)| found.unreadable);

@@ -20,8 +20,7 @@ pub const SCHEMA: &str = concat!(
     r#""findings":{"type":"array","items":{"type":"object","properties":{"#,
     r#""severity":{"type":"string","enum":["critical","major","minor"]},"#,
     r#""file":{"type":"string"},"line":{"type":"integer"},"title":{"type":"string"}},"#,
-    r#""required":["severity","title"]}},"ran":{"type":"array","items":{"type":"object","properties":{"#,
-    r#""command":{"type":"string"},"exit":{"type":"integer"}},"required":["command","exit"]}}},"required":["verdict"]}"#,
+    r#""required":["severity","title"]}}},"required":["verdict"]}"#,
 );
 
 /// What a prompt says about findings.

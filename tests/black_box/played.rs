@@ -41,7 +41,7 @@ impl Agent {
         let finding = |(at, severity): (usize, &String)| json!({ "severity": severity, "title": format!("Issue {}", at + 1) });
         let findings: Vec<Value> = severities.iter().enumerate().map(finding).collect();
         let answer = json!({
-            "verdict": verdict, "findings": findings, "ran": [{ "command": "git diff", "exit": 0 }],
+            "verdict": verdict, "findings": findings,
         });
         let printed =
             json!({ "is_error": false, "total_cost_usd": 0.5, "structured_output": answer });

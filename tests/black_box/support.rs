@@ -102,7 +102,7 @@ impl Reviewer {
                 "result": format!("{{\"verdict\":\"{}\"}}", self.verdict),
                 "total_cost_usd": 0.00075,
                 "structured_output": {
-                    "verdict": self.verdict, "ran": [{ "command": "git diff", "exit": 0 }],
+                    "verdict": self.verdict,
                 },
             })
             .to_string()

@@ -95,7 +95,7 @@ reviewer() {
 $FIRST
 echo '# Review' >"\$file"
 cat <<'TASKIE_END'
-{"is_error": false, "total_cost_usd": 0.84, "structured_output": {"verdict": "$1", "ran": [{"command": "git diff", "exit": 0}]${2:+, \"findings\": $2}}}
+{"is_error": false, "total_cost_usd": 0.84, "structured_output": {"verdict": "$1"${2:+, \"findings\": $2}}}
 TASKIE_END
 END
 }

@@ -54,7 +54,7 @@ impl Path<'_> {
             ("n", _) => Some(self.program.terms.known(*n)),
             ("verdict", Outcome::Ran(Some(verdict))) => Some(*verdict),
             ("worst", Outcome::Ran(Some(_))) => None,
-            ("ran" | "nothing", _) if !ran => Some(FALSE),
+            ("nothing", _) if !ran => Some(FALSE),
             ("findings", _) if !ran => Some(self.program.terms.known(json!([]))),
             ("until", _) if !ran => None,
             ("error" | "verdict" | "worst" | "until", _) => Some(NULL),

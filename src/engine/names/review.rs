@@ -41,7 +41,6 @@ pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
         ("found", _) => Ok(Value::from(outcome.found().in_words())),
         ("nothing", _) => Ok(Value::from(outcome.found().is_nothing())),
         ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
-        ("ran", _) => Ok(Value::from(!outcome.found().ran.is_empty())),
         ("n", _) => Ok(Value::from(invocation.n)),
         ("by", _) => Ok(Value::from(effort.by.clone())),
         ("seconds", _) => Ok(Value::from(effort.seconds)),

@@ -110,7 +110,6 @@ const ROWS: &[Row] = &[
     ("review.findings[].file", MaybeText, "the file that it is about; none if it has none"),
     ("review.findings[].line", MaybeNumber, "the line; none if it has none"),
     ("review.findings[].title", Text, "what is wrong, in one line"),
-    ("review.ran", Flag, "it names a command that it ran"),
     ("review.n", Number, "its number"),
     ("review.by", MaybeText, "who did it; none if the chart does not say"),
     ("review.seconds", Number, "how many seconds it took"),

@@ -44,12 +44,6 @@ pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
     Some(named.map(|name| (top, name)))
 }
 
-/// Returns whether these files are the same in two trees.
-pub(crate) fn is_same(root: &Path, trees: [&str; 2], files: &[String]) -> bool {
-    let differing = Repository::of(root).files(trees);
-    differing.is_ok_and(|differing| !differing.iter().any(|file| files.contains(&file.path)))
-}
-
 /// Finds out what has changed in a work tree, compared with `base`.
 pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
     let now = trees.read()?;
