@@ -106,7 +106,7 @@ impl Facts {
         let mut unread: Vec<String> = Vec::new();
         let journal = place.journal();
         let (lines, journal) = (journal.read(), place.journal().reviews());
-        let Turn { waits, running, driver, is_anothers, is_unattended, next, elsewhere, foreseen } =
+        let Turn { waits, running, driver, is_unattended, next, elsewhere, foreseen } =
             Turn::of(place, &snapshot, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
@@ -116,17 +116,18 @@ impl Facts {
         let phase = context::text(&context, Some(&chart.state));
         let is_final = context::is_over(chart, &context);
         let running_cycle = view.running();
-        let stage = stage(chart, running_cycle, phase);
+        // Between two cycles, the next phase says more than the review that has ended.
+        let stage = running_cycle.and_then(|cycle| cycle.stage.as_ref());
+        let stage = stage.or_else(|| chart.stage(phase?)).cloned();
         let cycle = running_cycle.map(|cycle| {
             let by = known(view.next_reviewer(), &mut unread).map(|(_, by)| by);
             CycleFacts::of(&view, cycle, by.filter(|by| !by.is_empty()), &journal)
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let stop = match (&running, is_anothers) {
-            (Some(_), _) => Stop::allowed("a review is already running"),
-            _ if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
-            (None, true) => Stop::elsewhere(chart.scope.noun()),
-            (None, false) => Stop::foreseen(place, foreseen, is_unattended),
+        let stop = match &running {
+            Some(_) => Stop::allowed("a review is already running"),
+            None if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
+            None => Stop::foreseen(place, foreseen, is_unattended),
         };
         let limits = place.unfit_settings();
         let retried = postponed::retried(place.journal());
@@ -244,15 +245,4 @@ pub(crate) fn in_words(value: &Json) -> String {
         Json::Bool(false) => "no".to_owned(),
         other => text::in_words(other),
     }
-}
-
-/// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
-fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
-    let of_phase = || chart.stage(phase?);
-    let of_cycle = || {
-        let posted = || chart.cycles.values().find(|cycle| Some(cycle.post.as_str()) == phase);
-        chart.cycles.get(phase?).or_else(posted)?.stage.as_ref()
-    };
-    let stage = running.and_then(|cycle| cycle.stage.as_ref());
-    stage.or_else(of_phase).or_else(of_cycle).cloned()
 }

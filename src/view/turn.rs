@@ -61,8 +61,6 @@ pub(crate) struct Turn {
     pub(crate) running: Option<Running>,
     /// The session that drives the instance.
     pub(crate) driver: Option<String>,
-    /// Another session than the one that asks drives the instance.
-    pub(crate) is_anothers: bool,
     /// No session drives the instance.
     pub(crate) is_unattended: bool,
     /// What the chart's rules for `next` answer; `None` without a usable state.
@@ -141,7 +139,6 @@ impl Turn {
             waits,
             running,
             driver,
-            is_anothers,
             is_unattended,
             next,
             elsewhere,
