@@ -11,7 +11,6 @@ use super::due::AfterAnswer;
 use crate::chart::choice::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::flaw::ChartError;
-use crate::disk;
 use crate::host::events::{UNCLAIMED, is_stop};
 use crate::host::reply::undecided;
 use crate::project::find::{self, Newest};
@@ -251,17 +250,6 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
 
 /// Returns what was found, unless others can write to its directory or to the home.
 pub(super) fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
-    let Some(instance) = &found.instance else {
-        return found;
-    };
-    let flaw = [Path::new(home), &instance.dir]
-        .into_iter()
-        .find_map(|dir| Some((dir, disk::distrust(&root.join(dir))?)));
-    match flaw {
-        Some((dir, why)) => Newest {
-            instance: None,
-            warnings: vec![format!("{} is not used: {why}.", dir.display())],
-        },
-        None => found,
-    }
+    let flaw = found.instance.as_ref().and_then(|instance| find::flaw(root, home, instance));
+    flaw.map_or(found, |why| Newest { instance: None, warnings: vec![why] })
 }
