@@ -193,7 +193,10 @@ fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
 /// Refuses an instance that is not only the user's own, or not in the project.
 fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
     match find::flaw(root, &scope.home, instance) {
-        Some(why) => Err(CliError::with_help(why, "use a folder that is only yours, and no link")),
+        Some(why) => {
+            let help = "use a folder that is only yours, and no link";
+            Err(CliError::with_help(why.trim_end_matches('.'), help))
+        }
         None => Ok(()),
     }
 }

@@ -8,7 +8,9 @@ use crate::host::events::STOPPED;
 use crate::project::settings;
 use crate::run::change;
 use crate::run::place::Place;
-use crate::store::git_dir;
+use crate::store::facts::Facts;
+use crate::store::journal::Journal;
+use crate::store::{Store, driver, git_dir};
 
 /// What only a stop can know.
 const UNPROMPTED: &str = "no prompt has begun a change of this session. The next one does, if its hook runs (`taskie doctor`)";
@@ -16,17 +18,23 @@ const UNPROMPTED: &str = "no prompt has begun a change of this session. The next
 /// Returns why what the session changes is not reviewed: at its start, or at a stop before which no prompt was seen. `drives` says
 /// that its stops are about a plan.
 pub(super) fn unreviewed(answering: &Answering<'_>, drives: bool) -> Option<String> {
-    answering.event.session.as_ref()?;
+    let session = answering.event.session.as_deref()?;
     let embedded = of_changes()?;
     let here = cwd();
-    let home = homes(embedded).next();
-    let why = match (&home, answering.name) {
-        (None, "SessionStart") if answering.host.shows_messages => git_dir::absent(&here)?,
-        (Some(_), STOPPED) if !drives => UNPROMPTED.to_owned(),
+    let (root, why) = match (homes(embedded).next(), answering.name) {
+        (None, "SessionStart") if answering.host.shows_messages => {
+            let why = git_dir::absent(&here)?;
+            (here, why)
+        }
+        (Some((root, home)), STOPPED) if !drives => {
+            let own = driver::own_name(session);
+            let has_begun =
+                Journal::of(&Store::of(&root, &home), &own, &own).facts() != Facts::default();
+            (!has_begun).then(|| (root, UNPROMPTED.to_owned()))?
+        }
         _ => return None,
     };
-    let root = home.as_ref().map_or(&here, |(root, _)| root);
-    let is_on = settings::is_named(embedded, root, EVERY_STOP)
-        && change::is_on(&Place::of_none(&embedded.load().ok()?, root)) == Ok(true);
+    let is_on = settings::is_named(embedded, &root, EVERY_STOP)
+        && change::is_on(&Place::of_none(&embedded.load().ok()?, &root)) == Ok(true);
     is_on.then(|| format!("Not reviewed here, although `{EVERY_STOP}` is on: {why}."))
 }

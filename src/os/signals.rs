@@ -16,7 +16,7 @@ use signal_hook::flag;
 
 /// The shortest and the longest time between two checks.
 const FIRST_TICK: Duration = Duration::from_millis(1);
-const TICK: Duration = Duration::from_millis(50);
+const TICK: Duration = Duration::from_millis(10);
 
 /// Locked during a run, so that there is only one run at a time. It says whether the handlers are installed.
 static RUN: Mutex<bool> = Mutex::new(false);

@@ -26,8 +26,6 @@ pub(crate) struct Claimed {
     pub(crate) root: PathBuf,
     pub(crate) store: Store,
     pub(crate) instance: String,
-    /// Whether it was reported that it is gone.
-    pub(crate) is_gone: bool,
 }
 
 /// Returns the instance that `session` claimed last in the projects at `roots`. The error is a sentence for the user.
@@ -61,12 +59,7 @@ pub(crate) fn claimed(
 
 impl Claimed {
     fn of(root: &Path, store: &Store, claim: Claim) -> Self {
-        Self {
-            root: root.to_owned(),
-            store: store.clone(),
-            instance: claim.instance,
-            is_gone: claim.is_gone,
-        }
+        Self { root: root.to_owned(), store: store.clone(), instance: claim.instance }
     }
 }
 
@@ -115,23 +108,19 @@ pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
     journal.facts().drivers.is_empty() && has_claimed(journal, session)
 }
 
-/// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
-pub(crate) fn claim(journal: &Journal, sessions: &[String]) -> io::Result<()> {
-    for session in sessions {
+/// Makes these sessions the drivers of an instance. The caller holds the instance's write lock.
+pub(crate) fn claim(journal: &Journal, drivers: &[String]) -> io::Result<()> {
+    for session in drivers {
         if !has_claimed(journal, session) {
-            say(&journal.store, &journal.instance, session, false)?;
+            let claim = Claim { at: now(), instance: journal.instance.clone() };
+            let session = session.to_owned();
+            sessions(&journal.store).note(Fact::Claim { session, claim: Some(claim) })?;
         }
     }
-    match journal.facts().drivers == sessions {
+    match journal.facts().drivers == drivers {
         true => Ok(()),
-        false => journal.note(Fact::Drivers { sessions: sessions.to_vec() }),
+        false => journal.note(Fact::Drivers { sessions: drivers.to_vec() }),
     }
-}
-
-/// Records that the end of a session's instance was reported, or that the instance is there again.
-pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -> io::Result<()> {
-    let claim = Claim { at: now(), instance: instance.to_owned(), is_gone };
-    sessions(store).note(Fact::Claim { session: session.to_owned(), claim: Some(claim) })
 }
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.

@@ -134,8 +134,6 @@ pub(crate) struct Claim {
     /// When, in RFC 3339.
     pub(crate) at: String,
     pub(crate) instance: String,
-    /// The instance is gone, and this was reported.
-    pub(crate) is_gone: bool,
 }
 
 /// How this program leaves a state.
