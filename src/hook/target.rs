@@ -17,7 +17,6 @@ use crate::project::home;
 use crate::project::trust::{self, OwnChart};
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
-use crate::store::journal::Journal;
 
 /// Returns the session's directory, to which this process has changed.
 pub(super) fn cwd() -> PathBuf {
@@ -224,8 +223,7 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
     if let Some(session) = session.filter(|_| !chart.is_per_session())
         && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
     {
-        let Claimed { store, instance, .. } = claimed;
-        driver::release(&Journal::of(&store, &instance, &instance), session);
+        driver::release(&claimed.store, session);
     }
 }
 
