@@ -26,7 +26,7 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The width without a terminal, and the widest line that is still easy to read.
+/// The widest line in a terminal that is still easy to read.
 const MAX_WIDTH: usize = 100;
 
 /// A row keeps at least this much room for its text; with less, the text goes below its label.
@@ -180,7 +180,7 @@ pub(crate) fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
 /// Returns where the text of a line begins: after its label, which two spaces end, if enough room is left there.
 fn hang(line: &str, columns: usize) -> usize {
     let line = strip_str(line).to_string();
-    let indent = line.len() - line.trim_start().len();
+    let indent = line.len() - line.trim_start_matches("- ").trim_start().len();
     let label = line[indent..].find("  ").map(|end| {
         let rest = &line[indent + end..];
         display_width(&line[..indent + end]) + rest.len() - rest.trim_start().len()
@@ -189,9 +189,9 @@ fn hang(line: &str, columns: usize) -> usize {
     label.into_iter().chain([indent]).find(fits).unwrap_or(0)
 }
 
-/// Returns how wide a page on this stdout is.
+/// Returns how wide a page on this stdout is. What no person reads is not broken into lines.
 pub(crate) fn width() -> usize {
-    columns().unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
+    columns().map_or(usize::MAX, |columns| columns.min(MAX_WIDTH))
 }
 
 /// Returns a line cut to a width.

@@ -130,10 +130,11 @@ impl Chart {
     pub fn cancels(&self) -> Option<&str> {
         let mut commands = self.commands.iter();
         let found = commands.find(|(_, command)| {
-            let rule = &command.rule;
-            let mut actions = rule.actions.iter();
+            let mut actions = command.actions.iter();
             // One that does more leaves the review's cycle.
-            rule.assign.is_empty() && !rule.advance && actions.any(|action| action.cancel.is_some())
+            command.assign.is_empty()
+                && !command.advance
+                && actions.any(|action| action.cancel.is_some())
         });
         found.map(|(name, _)| name.as_str())
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
+use toml::Value;
 use toml::de::DeTable;
 
 use super::merge;
@@ -73,12 +73,13 @@ impl<'t> Extended<'t> {
         }
         let (_, faults) = merge::merge(&extended.layers);
         let flaws = faults.into_iter().map(|fault| {
-            let known = fault.known.iter().map(String::as_str);
-            let help = did_you_mean(&fault.name, known).or(fault.help.map(str::to_owned));
-            let code = match fault.kind {
-                merge::FaultKind::Nothing => Code::OverridesNothing,
-                merge::FaultKind::Twice => Code::BadName,
+            let (code, meant) = match &fault.unknown {
+                Some((name, known)) => {
+                    (Code::OverridesNothing, did_you_mean(name, known.iter().map(String::as_str)))
+                }
+                None => (Code::BadName, None),
             };
+            let help = meant.or(fault.help.map(str::to_owned));
             Flaw::new(code, fault.message).help(help).at(Some(fault.span))
         });
         // These flaws are in their files already.
@@ -99,28 +100,26 @@ impl<'t> Extended<'t> {
 
     /// Returns the whole chart as TOML. It extends nothing.
     pub fn toml(&self) -> String {
-        let mut chart = structure::json(&self.document()).unwrap_or_default();
-        if let Some(chart) = chart.as_object_mut() {
-            chart.remove("extends");
-        }
+        let mut chart = structure::table(&self.document());
+        chart.remove("extends");
         toml::to_string_pretty(&chart).unwrap_or_default()
     }
 
     /// Returns the same as a file that runs: it takes nothing but templates from the charts that it extends.
     pub fn printed(&self) -> String {
-        let mut chart = structure::json(&self.document()).unwrap_or_default();
-        let Some(table) = chart.as_object_mut() else { return String::new() };
+        let mut chart = structure::table(&self.document());
         let is_shipped = shipped::extensible().any(|id| id == self.origin);
         let below = self.layers.len().saturating_sub(usize::from(!is_shipped));
         let (base, _) = merge::merge(&self.layers[..below]);
-        let taken: Vec<&str> = base.keys().map(|key| key.get_ref().as_ref()).collect();
         if is_shipped {
-            table.insert("extends".to_owned(), json!([self.origin]));
-            table.remove("templates");
+            chart.insert("extends".to_owned(), Value::from(vec![self.origin]));
+            chart.remove("templates");
         }
+        let taken = base.keys().map(|key| key.get_ref().as_ref());
+        let taken = taken.filter(|key| !["extends", "templates"].contains(key));
+        let taken: Vec<&str> = taken.collect();
         if !taken.is_empty() {
-            let taken = taken.into_iter().filter(|key| !["extends", "templates"].contains(key));
-            table.insert("remove".to_owned(), taken.collect());
+            chart.insert("remove".to_owned(), Value::from(taken));
         }
         toml::to_string_pretty(&chart).unwrap_or_default()
     }

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 
-use super::model::{Direction, Field, FieldType, Looser, Words, setting_in};
+use super::model::{Direction, Field, FieldType, Looser, setting_in};
 use super::{Chart, PhaseEntry};
 use crate::command_line;
 use crate::expr::source::Literal;
@@ -33,8 +33,7 @@ impl Field {
                 number.as_f64().is_some_and(|amount| amount > 0.0)
             }
             (FieldType::String, Json::String(text)) => {
-                (!self.is_id() || is_id(text))
-                    && (self.one_of.as_ref()).is_none_or(|words| words.list().contains(text))
+                (!self.is_id() || is_id(text)) && self.has_word(text)
             }
             (FieldType::List, Json::Array(items)) => {
                 let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
@@ -44,7 +43,9 @@ impl Field {
                 items.iter().enumerate().all(is_new)
                     && self.minimum.is_none_or(|least| count >= least)
             }
-            (FieldType::Phase, Json::String(text)) => phases.contains_key(text),
+            (FieldType::Phase, Json::String(text)) => {
+                phases.contains_key(text) && self.has_word(text)
+            }
             _ => false,
         };
         if fits && let Some(why) = self.broken_command(value) {
@@ -79,7 +80,7 @@ impl Field {
     pub fn is_within(&self, other: &Self) -> bool {
         let has_words = other.one_of.as_ref().is_none_or(|known| {
             let own = self.one_of.as_ref();
-            own.is_some_and(|own| own.list().iter().all(|word| known.list().contains(word)))
+            own.is_some_and(|own| own.iter().all(|word| known.contains(word)))
         });
         let is_below = other.maximum.is_none_or(|most| self.maximum.is_some_and(|own| own <= most));
         has_words && is_below && self.minimum >= other.minimum
@@ -97,32 +98,24 @@ impl Field {
             },
             FieldType::Amount => "a number above 0".to_owned(),
             FieldType::String => match (&self.one_of, self.is_id()) {
-                (Some(words), _) if words.list().is_empty() => {
-                    "a word of its `one_of`, which has none".to_owned()
-                }
-                (Some(words), _) => format!("one of {}", words.list().join(", ")),
+                (Some(words), _) => format!("one of {}", words.join(", ")),
                 (None, true) => "a string of letters, digits, _, - and single dots".to_owned(),
                 (None, false) => "a string".to_owned(),
             },
             FieldType::List => {
-                let count = match self.minimum {
-                    Some(1) => "one or more ".to_owned(),
-                    Some(least @ 2..) => format!("{least} or more "),
-                    _ => String::new(),
-                };
+                let count = if self.minimum.is_some() { "one or more " } else { "" };
                 match &self.one_of {
                     Some(words) => {
-                        let words = words.list().join(", ");
-                        format!("a list of {count}different words out of {words}")
+                        format!("a list of {count}different words out of {}", words.join(", "))
                     }
                     None => format!("a list of {count}different strings, none of them empty"),
                 }
             }
             FieldType::Phase => "a phase of the chart".to_owned(),
         };
-        if let Some(prefix) = &self.prefix {
+        if let Some(reviewers) = &self.reviewers {
             words.push_str("; an item with a `:` begins with one of ");
-            words.push_str(&prefix.list().join(", "));
+            words.push_str(&reviewers.join(", "));
         }
         if self.is_nullable() {
             words.push_str(", or null");
@@ -139,16 +132,16 @@ impl Field {
 
     /// Returns whether a list may have this item.
     fn has_item(&self, item: &str) -> bool {
-        let has_prefix = |prefix: &Words| match item.split_once(':') {
-            Some((before, after)) => {
-                prefix.list().iter().any(|word| word == before) && !after.is_empty()
-            }
+        let is_reviewer = |reviewers: &Vec<String>| match item.split_once(':') {
+            Some((before, model)) => reviewers.iter().any(|it| it == before) && !model.is_empty(),
             None => true,
         };
-        let is_word = |words: &Words| words.list().iter().any(|word| word == item);
-        !item.is_empty()
-            && self.prefix.as_ref().is_none_or(has_prefix)
-            && self.one_of.as_ref().is_none_or(is_word)
+        !item.is_empty() && self.reviewers.as_ref().is_none_or(is_reviewer) && self.has_word(item)
+    }
+
+    /// Returns whether a text is one of its words, if it has some.
+    fn has_word(&self, text: &str) -> bool {
+        self.one_of.as_ref().is_none_or(|words| words.iter().any(|word| word == text))
     }
 
     /// Returns whether `value` lets more through than `other`. Null is the highest number: no limit.
@@ -192,7 +185,7 @@ impl Field {
     pub fn names_files(&self) -> bool {
         let has_slugs = || {
             let words = self.one_of.as_ref();
-            words.is_some_and(|words| words.list().iter().all(|word| is_slug(word)))
+            words.is_some_and(|words| words.iter().all(|word| is_slug(word)))
         };
         match self.kind {
             FieldType::Integer | FieldType::Phase => true,

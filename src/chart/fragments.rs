@@ -1,7 +1,7 @@
 //! Every expression and text of a chart, what each is for, and where it is.
 
+use super::Chart;
 use super::model::{Action, Assign, Cycle, Deed, Phase, Rule};
-use super::{Chart, Command};
 use crate::diagnostic::toml::{Segment, at, below};
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
@@ -23,8 +23,6 @@ pub enum Role<'c> {
     Printed,
     /// An expression: a list of commands.
     Commands,
-    /// A text that is an argument of a program, or more if it is a list.
-    Words,
     /// An expression that others use by its name.
     Let,
 }
@@ -54,7 +52,7 @@ impl Chart {
     /// Returns the assignments of all rules, commands, phases and cycles.
     pub fn assigns(&self) -> impl Iterator<Item = &Assign> {
         let rules = self.on.values().flatten().map(|rule| &rule.assign);
-        let commands = self.commands.values().map(|command| &command.rule.assign);
+        let commands = self.commands.values().map(|command| &command.assign);
         let phases = self.phases.values().map(|entry| &entry.phase.entry);
         let cycles = self.cycles.values().map(|cycle| &cycle.entry);
         rules.chain(commands).chain(phases).chain(cycles)
@@ -69,7 +67,7 @@ impl Chart {
             }
         }
         for (name, command) in &self.commands {
-            all.command(at!["commands", name], command);
+            all.rule(at!["commands", name], command);
         }
         for (name, entry) in &self.phases {
             // A phase whose name has a hole is here once for each cycle.
@@ -83,7 +81,9 @@ impl Chart {
         all.it = It::Reviewer;
         for (name, invoke) in &self.reviewers {
             let path = at!["reviewers", name];
-            all.each_of(&below(path, "argv"), Role::Words, &invoke.argv);
+            for (index, text) in invoke.argv.iter().enumerate() {
+                all.add(&below(path, "argv"), index, Role::Text, [text]);
+            }
             all.add(path, "prompt", Role::Text, &invoke.prompt);
             all.add(path, "commands", Role::Commands, &invoke.commands);
         }
@@ -119,11 +119,11 @@ impl Chart {
     }
 }
 
-impl Command {
-    /// Returns the expressions and texts of the command.
+impl Rule {
+    /// Returns the expressions and texts of the rule.
     pub fn fragments(&self) -> Vec<Fragment<'_>> {
         let mut all = Fragments::default();
-        all.command(&[], self);
+        all.rule(&[], self);
         all.found
     }
 }
@@ -165,13 +165,6 @@ impl<'c> Fragments<'c> {
         }
     }
 
-    /// Adds each text of a list.
-    fn each_of(&mut self, path: &[Segment], role: Role<'c>, texts: &'c [Text]) {
-        for (index, text) in texts.iter().enumerate() {
-            self.add(path, index, role, [text]);
-        }
-    }
-
     fn texts<const N: usize>(
         &mut self,
         path: &[Segment],
@@ -205,6 +198,7 @@ impl<'c> Fragments<'c> {
             ("say", &rule.say),
             ("block", &rule.block),
             ("action", &rule.action),
+            ("else", &rule.otherwise),
         ];
         self.texts(path, texts);
         self.add(path, "invoke", Role::Text, rule.invoke.as_deref());
@@ -217,11 +211,6 @@ impl<'c> Fragments<'c> {
             self.add(path, key, Role::Text, [text]);
         }
         self.it = It::Nothing;
-    }
-
-    fn command(&mut self, path: &[Segment], command: &'c Command) {
-        self.rule(path, &command.rule);
-        self.texts(path, [("else", &command.otherwise)]);
     }
 
     fn phase(&mut self, path: &[Segment], phase: &'c Phase) {

@@ -1,5 +1,4 @@
-//! What `type` says of a field, a setting or an option: `integer from 1 to 570`, `number of seconds from 1`,
-//! `string or null`, `list of commands`.
+//! What `type` says of a field, a setting or an option: `integer from 1 to 570`, `string or null`, `list of commands`.
 
 use std::borrow::Cow;
 
@@ -22,24 +21,22 @@ pub enum FieldType {
 }
 
 /// What each type is called, what it is, and whether each of its values is a line of text with its own meaning.
-const NAMES: [(&str, FieldType, Use); 9] = [
+const NAMES: [(&str, FieldType, Use); 11] = [
     ("boolean", FieldType::Boolean, Use::Plain),
     ("integer", FieldType::Integer, Use::Plain),
+    ("amount", FieldType::Amount, Use::Plain),
     ("string", FieldType::String, Use::Plain),
     ("id", FieldType::String, Use::Id),
     ("file", FieldType::String, Use::File),
     ("phase", FieldType::Phase, Use::Plain),
     ("list of commands", FieldType::List, Use::Commands),
-    ("non-empty list", FieldType::List, Use::NonEmpty),
+    ("list of reviewers", FieldType::List, Use::Reviewers),
+    ("list of cycles", FieldType::List, Use::Cycles),
     ("list", FieldType::List, Use::Plain),
 ];
 
-/// What comes before the unit of a number.
-const UNITS: [(&str, FieldType); 2] =
-    [("number of ", FieldType::Integer), ("amount of ", FieldType::Amount)];
-
 /// The pattern of all types, for editors.
-pub(crate) const PATTERN: &str = "^(boolean|amount of [A-Za-z]+( [A-Za-z]+)?|(integer|number of [A-Za-z]+( [A-Za-z]+)?)( from -?[0-9]+)?( to -?[0-9]+)?|string|id|file|phase|(non-empty )?list|list of commands)\
+pub(crate) const PATTERN: &str = "^(boolean|integer( from -?[0-9]+)?( to -?[0-9]+)?|amount|string|id|file|phase|list( of (commands|reviewers|cycles))?)\
     ( or null)?( or absent)?$";
 
 /// What the values of a type are used for.
@@ -53,8 +50,10 @@ pub enum Use {
     File,
     /// Commands that run without a shell.
     Commands,
-    /// At least one item.
-    NonEmpty,
+    /// At least one reviewer, and perhaps a model: `opus`, `codex`, `codex:MODEL`.
+    Reviewers,
+    /// The names of cycles.
+    Cycles,
 }
 
 /// A type, with its limits.
@@ -62,8 +61,6 @@ pub enum Use {
 pub struct Kind {
     pub kind: FieldType,
     pub used: Use,
-    /// What a number counts.
-    pub unit: Option<String>,
     pub minimum: Option<i64>,
     pub maximum: Option<i64>,
     /// It may be null.
@@ -78,20 +75,14 @@ impl Kind {
         let (text, optional) = without(text, " or absent");
         let (text, nullable) = without(text, " or null");
         // Every stop reads some types, and few have limits.
-        let has_limits = text.starts_with("integer ") || text.starts_with(UNITS[0].0);
+        let has_limits = text.starts_with("integer ");
         let (text, maximum) = limit(text, " to ", has_limits)?;
         let (text, minimum) = limit(text, " from ", has_limits)?;
-        let with_unit = |(of, kind)| Some((kind, text.strip_prefix(of).filter(|it| is_unit(it))?));
-        let unit = UNITS.into_iter().find_map(with_unit);
-        let (kind, used) = match unit {
-            Some((kind, _)) => (kind, Use::Plain),
-            None => NAMES.into_iter().find(|(name, ..)| *name == text).map(|it| (it.1, it.2))?,
-        };
+        let (_, kind, used) = NAMES.into_iter().find(|(name, ..)| *name == text)?;
         Some(Self {
             kind,
             used,
-            unit: unit.map(|(_, unit)| unit.to_owned()),
-            minimum: minimum.or((used == Use::NonEmpty).then_some(1)),
+            minimum: minimum.or((used == Use::Reviewers).then_some(1)),
             maximum,
             nullable,
             optional,
@@ -112,18 +103,6 @@ impl Kind {
     pub fn is_of_commands(&self) -> bool {
         self.used == Use::Commands
     }
-
-    /// Returns the names of all types.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.into_iter().map(|(name, ..)| name)
-    }
-}
-
-/// Returns whether a text can say what a number counts: it is one or two words.
-fn is_unit(text: &str) -> bool {
-    let is_word =
-        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    text.split(' ').count() <= 2 && text.split(' ').all(is_word)
 }
 
 fn without<'t>(text: &'t str, end: &str) -> (&'t str, bool) {
@@ -141,7 +120,10 @@ fn limit<'t>(text: &'t str, word: &str, may_have: bool) -> Option<(&'t str, Opti
 impl<'de> Deserialize<'de> for Kind {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("unknown type `{text}`")))
+        Self::parse(&text).ok_or_else(|| {
+            let names = NAMES.map(|(name, ..)| format!("`{name}`")).join(", ");
+            D::Error::custom(format!("unknown type `{text}`, expected one of {names}"))
+        })
     }
 }
 
@@ -168,18 +150,11 @@ mod tests {
     fn types_are_read() {
         let validator =
             jsonschema::draft7::new(&serde_json::json!({ "pattern": PATTERN })).unwrap();
-        let names = Kind::names().flat_map(|name| {
+        let names = NAMES.into_iter().flat_map(|(name, ..)| {
             ["", " or null", " or absent", " or null or absent"].map(|end| format!("{name}{end}"))
         });
         let good = names.chain(
-            [
-                "integer from 0",
-                "integer from -1 to 3 or null",
-                "integer to 9",
-                "number of seconds",
-                "number of US dollars from 1 or null",
-            ]
-            .map(str::to_owned),
+            ["integer from 0", "integer from -1 to 3 or null", "integer to 9"].map(str::to_owned),
         );
         for text in good {
             assert!(Kind::parse(&text).is_some(), "{text}");
@@ -191,9 +166,8 @@ mod tests {
             "string from 1",
             "list to 3",
             "number",
-            "number of ",
-            "number of seconds from x",
-            "number of 3 from 1",
+            "amount from 1",
+            "list of words",
             "integer from x",
             "integer from +1",
             "null",
@@ -207,11 +181,6 @@ mod tests {
         assert_eq!(
             (kind.minimum, kind.maximum, kind.nullable, kind.optional),
             (Some(1), Some(570), true, false)
-        );
-        let kind = Kind::parse("number of US dollars from 1 or null").unwrap();
-        assert_eq!(
-            (kind.kind, kind.unit.as_deref(), kind.minimum),
-            (FieldType::Integer, Some("US dollars"), Some(1))
         );
     }
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use crate::expr::source::{Expr, Text};
+use crate::expr::source::Expr;
 use crate::expr::syntax::names_in;
 use crate::expr::templates::Templates;
 use crate::hash::IndexMap;
@@ -42,7 +42,6 @@ pub struct Chart {
     pub is_default: bool,
     pub scope: Scope,
     pub phases: Part<IndexMap<String, PhaseEntry>>,
-    pub commands: Part<IndexMap<String, Command>>,
     pub templates: Templates,
 }
 
@@ -55,28 +54,10 @@ impl Deref for Chart {
 }
 
 impl Chart {
-    /// Returns the chart's name in messages, with the charts that it extends and their version. What a chart extends that is
-    /// compiled in is a part of it.
-    pub fn with_bases(&self) -> String {
-        if shipped::CHARTS.iter().any(|chart| chart.id == self.origin) {
-            return self.origin.clone();
-        }
-        let version = env!("CARGO_PKG_VERSION");
-        let bases = self.extends.iter().map(|base| match merge::is_file(base) {
-            true => base.clone(),
-            false => format!("{base} {version}"),
-        });
-        let bases: Vec<String> = bases.collect();
-        match bases.is_empty() {
-            true => self.origin.clone(),
-            false => format!("{} (extends {})", self.origin, bases.join(", ")),
-        }
-    }
-
     /// Returns the setting that says who reviews: a list whose items begin with the names of reviewers.
     pub fn models(&self) -> Option<&String> {
         let mut settings = self.config.iter();
-        settings.find(|(_, field)| field.prefix.is_some()).map(|(name, _)| name)
+        settings.find(|(_, field)| field.reviewers.is_some()).map(|(name, _)| name)
     }
 
     /// Returns the reviewer that is meant, its name, and the model: `codex:gpt-5`, a reviewer alone, or a model of the first
@@ -128,9 +109,6 @@ impl Chart {
 
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.
     pub fn about(&self, place: &str) -> Option<&str> {
-        if let Some(name) = place.strip_prefix("commands.") {
-            return Some(&self.commands.get(name)?.about);
-        }
         self.rule(place)?.about.as_deref()
     }
 
@@ -166,7 +144,7 @@ impl Chart {
     /// Returns the rule at `place`, which may be that of a command.
     fn rule(&self, place: &str) -> Option<&Rule> {
         if let Some(name) = place.strip_prefix("commands.") {
-            return Some(&self.commands.get(name)?.rule);
+            return self.commands.get(name);
         }
         let (event, index) = place.strip_prefix("on.")?.strip_suffix(']')?.split_once('[')?;
         self.on.get(event)?.get(index.parse::<usize>().ok()?)
@@ -190,14 +168,4 @@ pub struct PhaseEntry {
     pub key: String,
     /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.
     pub cycle: Option<String>,
-}
-
-/// A command: one rule, and a message if it does not apply.
-#[derive(Debug)]
-pub struct Command {
-    pub about: String,
-    pub otherwise: Option<Text>,
-    pub rule: Rule,
-    /// The commands that are run after it.
-    pub raise: Vec<String>,
 }

@@ -58,8 +58,8 @@ pub(crate) fn run(named: Option<&str>, args: &Args) -> Result<Output, CliError> 
     let output = match format {
         _ if text.is_empty() => Output::default(),
         Format::Human => Output::styled(text),
-        Format::Json | Format::Sarif => Output::json_text(text.to_owned()),
-        Format::Concise | Format::Github => Output::text(text),
+        Format::Json => Output::json_text(text.to_owned()),
+        Format::Concise => Output::text(text),
     };
     // What was not looked at may be wrong.
     let is_cut = |checked: &Checked| checked.explored.as_ref().is_some_and(|it| it.cut.is_some());

@@ -69,15 +69,11 @@ pub(super) fn run(
                     json!({ "value": held.value, "from": from, "why": held.why.text() })
                 });
                 let from = origin(setting, |path| path.display().to_string());
-                let mut facts =
-                    json!({ "value": setting.value, "from": from, "held_back": held_back });
-                if let Some(unit) = unit(chart, name) {
-                    facts["unit"] = Json::from(unit);
-                }
+                let facts = json!({ "value": setting.value, "from": from, "held_back": held_back });
                 (name.clone(), facts)
             })
             .collect();
-        let named = refused.is_none().then(|| chart.with_bases());
+        let named = refused.is_none().then_some(&chart.origin);
         let output = json!({ "chart": named, "refused": refused, "settings": settings });
         return Ok(Output::json(output));
     }
@@ -85,17 +81,17 @@ pub(super) fn run(
     if let Some(why) = refused {
         page.say(&format!("Chart: none. {}", shown(why)));
     } else if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
-        page.say(&format!("Chart: {}", shown(&chart.with_bases())));
+        page.say(&format!("Chart: {}", shown(&chart.origin)));
     }
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);
     for (name, setting) in &read.settings {
         let held_back = setting.held_back.as_ref().map(|held| {
-            let (value, file) = (in_words(&held.value, None), short_path(&held.file));
+            let (value, file) = (in_words(&held.value), short_path(&held.file));
             let why = held.why.text();
             format!("; {value} in {file} is held back: {why}: `taskie config trust`")
         });
         let from = origin(setting, short_path) + &held_back.unwrap_or_default();
-        let value = in_words(&setting.value, unit(chart, name));
+        let value = in_words(&setting.value);
         page.say(&format!("{name:width$}  {}  ({})", shown(&value), shown(&from)));
     }
     if read.settings.is_empty() {
@@ -110,21 +106,12 @@ fn origin(setting: &Setting, show: impl Fn(&Path) -> String) -> String {
     file.map_or_else(|| "default".to_owned(), show)
 }
 
-/// Returns what a setting counts, if its chart says so.
-fn unit<'c>(chart: &'c Chart, name: &str) -> Option<&'c str> {
-    chart.config.get(name)?.unit.as_deref()
-}
-
-/// Returns a value as it is written in a settings file, with spaces at which a line can be broken, and with its unit.
-fn in_words(value: &Json, unit: Option<&str>) -> String {
-    match (value, unit) {
-        (Json::Array(items), _) => {
+/// Returns a value as it is written in a settings file, with spaces at which a line can be broken.
+fn in_words(value: &Json) -> String {
+    match value {
+        Json::Array(items) => {
             let items: Vec<String> = items.iter().map(Json::to_string).collect();
             format!("[{}]", items.join(", "))
-        }
-        (Json::Number(number), Some(unit)) => {
-            let one = unit.strip_suffix('s').filter(|_| number.as_i64() == Some(1));
-            format!("{number} {}", one.unwrap_or(unit))
         }
         _ => value.to_string(),
     }

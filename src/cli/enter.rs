@@ -17,9 +17,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::page::Page;
 use crate::run::asked::{of_command, typed_at};
-use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::lock::ReviewLock;
 
 /// What `enter` has apart from the options of the chart.
 #[derive(Debug, clap::Args)]
@@ -109,13 +107,8 @@ pub(crate) fn run(
     };
     let place = place::resolve(chart, &about, session.as_deref(), absent)?;
     let cancels = chart.cancels() == Some(name);
-    let is_running =
-        |place: &Place| ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
     if cancels || session.is_none() {
-        place::refuse_several(&place, &about, &chart.call(name), |place| match cancels {
-            true => is_running(place),
-            false => place.is_in_cycle(),
-        })?;
+        place::refuse_several(&place, &about, &chart.call(name))?;
     }
     let events = running(chart, name, matches, stdin)?;
     let mut page = Page::default();
@@ -129,7 +122,6 @@ pub(crate) fn run(
     if cancels {
         under_way::await_end(&place);
     }
-    place::choice(&place, &about).iter().for_each(|choice| page.say(choice));
     Ok(Output::of(page))
 }
 

@@ -79,6 +79,5 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     if facts.waits == Waits::User && facts.cycle.is_some() {
         page.say(&turn_in_words(&facts));
     }
-    place::choice(&place, about).iter().for_each(|choice| page.say(choice));
     Ok(Output::of(page))
 }

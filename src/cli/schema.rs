@@ -24,7 +24,7 @@ enum What {
 /// Returns a schema.
 pub(crate) fn of(chart: &Chart, args: &Args) -> Output {
     let schema = match args.what {
-        What::Statechart => schema::statechart::for_editors(),
+        What::Statechart => schema::statechart::of_charts(),
         What::State => schema::state::of(chart),
         What::Config => schema::state::of_config(chart),
     };

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct Args {
     #[command(flatten)]
     asking: Asking,
-    /// List all instances: progress, reviews, cost, driver
+    /// List all instances: progress, whose turn it is, cost
     #[arg(long, group = "what")]
     all: bool,
     /// Sum up the reviews: verdicts, time and cost

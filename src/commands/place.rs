@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::about::{About, Session};
 use super::error::CliError;
@@ -20,10 +20,7 @@ use crate::project::home;
 use crate::project::state_file;
 use crate::run::change;
 use crate::run::place::Place;
-use crate::run::under_way;
-use crate::store::journal::Journal;
-use crate::store::running;
-use crate::store::{Store, driver};
+use crate::store::driver;
 
 /// The commands that ask about what is under review, whether it is a plan or a change.
 pub(crate) const ASKING: [&str; 4] = ["status", "log", "findings", "report"];
@@ -113,7 +110,7 @@ pub(crate) fn resolve(
     let instance = match named {
         Some(instance) => instance,
         None => {
-            let newest = newest(chart, &root, session);
+            let newest = under_review(scope, &root, session);
             warn(newest.warnings);
             newest.instance.ok_or_else(|| {
                 let of = if scope.is_of_changes() { " of this branch or a session" } else { "" };
@@ -296,83 +293,53 @@ pub(crate) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
     if is_change { changes } else { plans }
 }
 
-/// Returns how near the instance of a chart is that a command without a name is about: whether the session drives it, whether a
-/// review of it is running, and when its state was written.
-fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, bool, Option<SystemTime>)> {
+/// Returns how near the instance of a chart is that a command without a name is about: whether the session drives it, and when its
+/// state was written.
+fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, SystemTime)> {
     let root = home::project_root(&cwd().ok()?, &chart.scope.home)?;
-    let instance = newest(chart, &root, session).instance?;
+    let instance = under_review(&chart.scope, &root, session).instance?;
     let place = Place::new(Arc::clone(chart), root, instance);
     let is_driven = session.is_some_and(|session| driver::drives(place.journal(), session));
-    let is_running = under_way::current(&place).is_some();
-    let written = place.root.join(state_file(&place)).metadata();
-    Some((is_driven, is_running, written.and_then(|written| written.modified()).ok()))
+    let written = place.root.join(state_file(&place)).metadata().and_then(|meta| meta.modified());
+    Some((is_driven, written.unwrap_or(UNIX_EPOCH)))
 }
 
-/// Returns the instance that the session claimed last, otherwise the only one of which a review is running, otherwise the
-/// most recently modified one.
-fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
-    let scope = &chart.scope;
-    let taken = session.and_then(|session| {
-        let taken = driver::claimed(&[root.to_owned()], &scope.home, session);
-        let taken = taken.ok().flatten()?;
-        let found = find::of_name(root, scope, &taken.instance);
-        found.instance.is_some().then_some(found)
+/// Returns the instance that the session has worked on last. Without a session it is, of plans, the one that was modified last; of
+/// changes, that of the current branch, or else the last one that is a session's own.
+fn under_review(scope: &Scope, root: &Path, session: Option<&str>) -> Newest {
+    let claimed = session.and_then(|session| {
+        driver::claimed(&[root.to_owned()], &scope.home, session).ok().flatten()
     });
-    if let Some(taken) = taken {
-        return taken;
+    let claimed = claimed.map(|claimed| find::of_name(root, scope, &claimed.instance));
+    if let Some(claimed) = claimed.filter(|claimed| claimed.instance.is_some()) {
+        return claimed;
     }
-    reviewed(chart, root).unwrap_or_else(|| match scope.is_of_changes() {
-        true => of_branch(root, scope),
-        false => find::newest(root, scope),
-    })
-}
-
-/// Returns the change of the current branch; without one, that of the session that has written its own last, and never that
-/// of another branch.
-fn of_branch(root: &Path, scope: &Scope) -> Newest {
-    let names = find::names(root, scope).unwrap_or_default();
-    let written = |name: &&String| {
-        let state = find::folder(scope).join(name).join(state_file::FILE);
-        root.join(state).metadata().ok()?.modified().ok()
-    };
+    if !scope.is_of_changes() {
+        return find::newest(root, scope);
+    }
     let branch = changes::branch(root).and_then(Result::ok);
     let branch = branch.map(|(_, branch)| change::name_of(&branch)).unwrap_or_default();
-    let of_branch = names.iter().find(|name| **name == branch);
-    let own = || names.iter().filter(|name| driver::is_own_name(name)).max_by_key(written);
-    let name = of_branch.or_else(own);
+    let written = |name: &String| {
+        let state = find::folder(scope).join(name).join(state_file::FILE);
+        root.join(state).metadata().and_then(|meta| meta.modified()).ok()
+    };
+    let mut names = find::names(root, scope).unwrap_or_default();
+    names.retain(|name| *name == branch || driver::is_own_name(name));
+    let name = names.iter().max_by_key(|name| (**name == branch, written(name)));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 
-/// Returns the only instance of which a review is running.
-fn reviewed(chart: &Chart, root: &Path) -> Option<Newest> {
-    let scope = &chart.scope;
-    let store = Store::of(root, &scope.home);
-    let names = find::names(root, scope).unwrap_or_default();
-    let mut running = names.iter().filter(|name| {
-        let journal = Journal::of(&store, name, name);
-        running::of(&journal, &root.join(find::folder(scope)).join(name)).is_some()
-    });
-    let name = running.next().filter(|_| running.next().is_none())?;
-    let found = find::of_name(root, scope, name);
-    found.instance.is_some().then_some(found)
-}
-
-/// Refuses a command that changes the state, and names no instance, if it may be about another one than `place`, too: one that
-/// is `meant`. `call` is the command.
-pub(crate) fn refuse_several(
-    place: &Place,
-    about: &About,
-    call: &str,
-    meant: impl Fn(&Place) -> bool,
-) -> Result<(), CliError> {
+/// Refuses a command that changes the state, names no instance, and may be about another one than `place`, too: if cycles of both
+/// are running. `call` is the command.
+pub(crate) fn refuse_several(place: &Place, about: &About, call: &str) -> Result<(), CliError> {
     let (chart, scope) = (&place.chart, &place.chart.scope);
-    if scope.is_per_session() || about.name().is_some() || !meant(place) {
+    if scope.is_per_session() || about.name().is_some() || !place.is_in_cycle() {
         return Ok(());
     }
     let names = find::names(&place.root, scope).unwrap_or_default();
     let others = names.iter().filter(|name| **name != place.instance.name);
     let mut others = others.filter_map(|name| existing(chart, &place.root, name).ok());
-    let Some(other) = others.find(meant) else {
+    let Some(other) = others.find(Place::is_in_cycle) else {
         return Ok(());
     };
     let (noun, name, other) = (scope.noun(), &place.instance.name, &other.instance.name);
@@ -391,22 +358,6 @@ pub(crate) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
     }
     let claimed = driver::claimed(&roots, &scope.home, session).ok()??;
     existing(chart, &claimed.root, &claimed.instance).ok()
-}
-
-/// Returns whether a change is under review here, too.
-fn is_change_under_review(chart: &Chart) -> bool {
-    let here = cwd().ok().filter(|_| !chart.scope.is_of_changes());
-    here.and_then(|cwd| changes_at(&cwd)).is_some_and(|changes| recency(&changes, None).is_some())
-}
-
-/// Returns the name of the instance that a command has changed, if it had to choose among several.
-pub(crate) fn choice(place: &Place, about: &About) -> Option<String> {
-    let scope = &place.chart.scope;
-    let has_others = || find::names(&place.root, scope).is_ok_and(|names| names.len() > 1);
-    let is_chosen = !scope.is_per_session()
-        && about.name().is_none()
-        && (has_others() || is_change_under_review(&place.chart));
-    is_chosen.then(|| format!("{}: {}", scope.noun(), place.instance.name))
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.

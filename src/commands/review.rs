@@ -3,7 +3,6 @@
 //! The workflow is a chart whose home is in the git directory. This finds out what has changed, asks that chart what a stop would
 //! do, and reports it. There is one instance for each branch.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -13,14 +12,14 @@ use super::about::{Session, amount, words};
 use super::error::CliError;
 use super::output::{OFTEN, Output, meanwhile, warn};
 use super::place;
-use crate::chart::{Chart, IN_GIT};
+use crate::chart::Chart;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
 use crate::page::{Page, counted, span};
 use crate::preview::prompt;
 use crate::process::log;
-use crate::project::change::{self as changes, Base, Change, Changed, Unknown};
+use crate::project::change::{self as changes, Base, Change, Unknown};
 use crate::project::find;
 use crate::project::settings::{self, Before};
 use crate::run::perform::perform;
@@ -29,7 +28,7 @@ use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::run::{asked, change, coming, under_way};
 use crate::store::facts::Said;
-use crate::store::{driver, postponed};
+use crate::store::{driver, git_dir, postponed};
 use crate::text::capitalized;
 use crate::view::reviewed::Reviewed;
 
@@ -219,18 +218,10 @@ pub(crate) fn review(
         .map_err(failed)?,
     };
     warn(&performed.warnings);
+    // A process that waits for the answer is about to use what is there now.
+    let is_outdated = change::is_outdated(&place, &performed);
     // Gates may have made it another one.
     change.after = performed.tree.take().unwrap_or(change.after);
-    // A process that waits for the answer is about to use what is there now.
-    let now = (performed.decision.ended.as_ref())
-        .map(|_| change::find(&place, Base::Known(&change.after)))
-        .transpose();
-    let now = now.unwrap_or_else(|unknown| {
-        // What was paid for is shown all the same.
-        warn([unknown.in_words()]);
-        None
-    });
-    let is_outdated = now.is_some_and(|now| now.files.iter().any(Changed::is_readable));
     let output = show(&Reviewed::of(&place, &change, &performed, is_outdated));
     // From here on, this process can be ended: the result is printed.
     let code = output.print();
@@ -287,21 +278,12 @@ fn here(chart: &Arc<Chart>) -> Result<Place, CliError> {
         let message = format!("the chart {} does not review changes", chart.id);
         return Err(CliError::with_help(message, "omit --chart"));
     }
-    let Some(found) = changes::branch(&cwd) else {
-        let is_git_dir = |dir: &Path| dir.join("HEAD").is_file() && dir.join("objects").is_dir();
-        let (what, help) = match cwd.ancestors().any(is_git_dir) {
-            true => ("in a git directory", "go to a work tree of its repository"),
-            false => ("in no git repository", "`taskie review` needs git: run `git init`"),
-        };
-        let message = format!("{} is {what}", cwd.display());
-        return Err(CliError::with_help(message, help));
+    let absent = git_dir::absent(&cwd);
+    let (None, Some(found)) = (&absent, changes::branch(&cwd)) else {
+        let help = "`taskie review` needs git: run `git init`";
+        return Err(CliError::with_help(absent.unwrap_or_default(), help));
     };
     let (top, branch) = found?;
-    if chart.scope.home.starts_with(IN_GIT) {
-        let message =
-            "the git directory of this work tree is not only yours, so nothing is kept there";
-        return Err(CliError::with_help(message, "clone the repository as your own user"));
-    }
     let found = find::of_session(&top, &chart.scope, Some(&change::name_of(&branch)));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")));

@@ -1,4 +1,4 @@
-//! The codes of everything `check-chart` finds. They are stable: scripts and ignores name them.
+//! The codes of everything `check-chart` finds. They are stable: scripts name them.
 //!
 //! A code is declared here once, in the order of the documentation: its name, which is also that of its section
 //! in `docs/rules.md`, and when it is found.
@@ -8,10 +8,7 @@
 pub enum Stage {
     /// While the file is read, or its names and expressions are resolved.
     Load,
-    /// By a lint rule, see [`crate::check::lint`]. A chart with such a finding does not do what it says, so it is not
-    /// explored.
-    Rule,
-    /// By a lint rule about something that makes no difference to the states.
+    /// By a lint rule about something that makes no difference to the states, see [`crate::check::lint`].
     Advice,
     /// By exploring every state.
     Explore,
@@ -45,7 +42,7 @@ codes! {
     // What the file is.
     Unreadable = "unreadable" in Load,
     TomlSyntax = "toml-syntax" in Load,
-    UnknownKey = "unknown-key" in Load,
+    Misfit = "misfit" in Load,
     MissingKey = "missing-key" in Load,
     ConflictingKeys = "conflicting-keys" in Load,
     WrongType = "wrong-type" in Load,
@@ -72,12 +69,9 @@ codes! {
     WrongOperand = "wrong-operand" in Load,
     WrongAssignment = "wrong-assignment" in Load,
     // What has no effect, and what is missing.
-    ConstantGuard = "constant-guard" in Explore,
-    IdleRule = "idle-rule" in Rule,
     NoFinal = "no-final" in Explore,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
-    UnusedIgnore = "unused-ignore" in Load,
     // What exploring every state refutes.
     NoDecision = "no-decision" in Explore,
     AssignmentMisfit = "assignment-misfit" in Explore,
@@ -86,16 +80,12 @@ codes! {
     RuleNeverFires = "rule-never-fires" in Explore,
     CommandNeverApplies = "command-never-applies" in Explore,
     TargetNeverTaken = "target-never-taken" in Explore,
-    CheckNeverFinds = "check-never-finds" in Explore,
     DeadEnd = "dead-end" in Explore,
     FinalOutOfReach = "final-out-of-reach" in Explore,
     CycleUnbounded = "cycle-unbounded" in Explore,
     CycleFallsShort = "cycle-falls-short" in Explore,
     BlocksInARow = "blocks-in-a-row" in Explore,
-    BlockLoop = "block-loop" in Explore,
     PropertyRefuted = "property-refuted" in Explore,
-    // What the host does not accept.
-    DeadlineTooLong = "deadline-too-long" in Load,
 }
 
 impl Code {
@@ -110,12 +100,6 @@ impl Code {
         let is_own = |section: &&str| section.lines().next() == Some(self.as_str());
         // A test looks for each of them.
         sections.find(is_own).unwrap_or_default()
-    }
-
-    /// Returns the first sentence of its section.
-    pub fn summary(self) -> &'static str {
-        let mut lines = self.page().lines().skip(1);
-        lines.find(|line| !line.is_empty()).unwrap_or_default()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// A segment of the path to a value in a chart file.
@@ -47,7 +46,6 @@ struct Way {
     /// The places of the last key or item, and of its value. That of a table is its key.
     key: Option<Range<usize>>,
     value: Option<Range<usize>>,
-    steps: usize,
 }
 
 /// The values of a TOML text, or of several one after the other, and their places.
@@ -70,30 +68,9 @@ impl<'t> Document<'t> {
         self.walk(path).value
     }
 
-    /// Returns the place of the value at `path`; `None` if it is absent.
-    pub fn locate_exactly(&self, path: &[Segment]) -> Option<Range<usize>> {
-        let walk = self.walk(path);
-        walk.value.filter(|_| walk.steps == path.len())
-    }
-
     /// Returns the place of the last key of `path`; if it is absent, that of the nearest table above.
     pub fn locate_key(&self, path: &[Segment]) -> Option<Range<usize>> {
         self.walk(path).key
-    }
-
-    /// Returns the places of all strings.
-    pub fn strings(&self) -> Vec<Range<usize>> {
-        fn add(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
-            match value.get_ref() {
-                DeValue::String(_) => strings.push(value.span()),
-                DeValue::Array(items) => items.iter().for_each(|item| add(item, strings)),
-                DeValue::Table(table) => table.values().for_each(|value| add(value, strings)),
-                _ => {}
-            }
-        }
-        let mut strings = Vec::new();
-        self.table.values().for_each(|value| add(value, &mut strings));
-        strings
     }
 
     /// Follows `path` as far as the text does.
@@ -118,7 +95,6 @@ impl<'t> Document<'t> {
             way = Way {
                 value: Some(if is_container { key.clone() } else { found.span() }),
                 key: Some(key),
-                steps: way.steps + 1,
             };
             value = Some(found.get_ref());
             table = found.get_ref().as_table();

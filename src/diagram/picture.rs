@@ -77,7 +77,7 @@ impl Picture {
         let rules = chart.on.values().flatten();
         let rules = rules.map(|rule| (rule, rule.about.clone().unwrap_or_default()));
         let commands = chart.commands.iter();
-        let commands = commands.map(|(name, command)| (&command.rule, format!("run {name}")));
+        let commands = commands.map(|(name, command)| (command, format!("run {name}")));
         for (rule, label) in rules.chain(commands) {
             let label = match (label.is_empty(), &rule.guard) {
                 (true, Some(guard)) => condition(guard),

@@ -1,81 +1,63 @@
-//! Checks that a host calls the hooks, only once, and long enough. Claude Code, for which taskie is made, is checked in detail.
+//! Checks that a host calls the Stop hook: the journal says whether one was called here, and the settings of the hosts whether one
+//! will be.
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use super::diagnosis::{Diagnosis, Level, shown};
-use super::settings::{File, Hook, HostSettings, is_of};
 use super::subject::Subject;
-use crate::chart::choice::Choice;
-use crate::chart::known::{DEFAULT_TIMEOUT, REVIEW_TIMEOUT};
-use crate::host::events::{EVENTS, PROMPT, REVIEWER, STOP};
-use crate::host::hosts::{DEFAULT, HOSTS, Host, RESERVE};
+use crate::chart::choice::{Choice, of_changes};
+use crate::disk;
+use crate::host::events::{REVIEWER, is_stop};
+use crate::host::hosts::{self, DEFAULT, HOSTS, Host};
+use crate::project::home::user_folder;
 use crate::project::trust::{self, OwnChart};
+use crate::run::place::Place;
+use crate::store::journal::{self, Line};
 
-/// How many seconds the plugin's hook asks for. (Below 1000: one host takes more for milliseconds.)
-const PLUGIN_HOOK: u64 = 900;
+/// A settings file of a host.
+struct File {
+    host: &'static Host,
+    path: PathBuf,
+    text: String,
+}
 
-/// Checks the hooks.
+/// Checks the hooks of the host that runs this, or in a terminal, of all hosts.
 pub(super) fn check(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
-    let settings = HostSettings::read(DEFAULT, &subject.dirs);
+    let around = hosts::around();
+    let meant = HOSTS.iter().rev().filter(|host| around.is_none_or(|around| around.id == host.id));
+    let files: Vec<File> = meant.flat_map(|host| files(host, subject)).collect();
+    let mut found: Vec<Diagnosis> = files.iter().filter_map(in_the_way).collect();
+    if std::env::var_os(REVIEWER).is_some() {
+        let text = format!("{REVIEWER} is set, so every hook and command here does nothing");
+        found.push(Diagnosis::problem(text, format!("unset {REVIEWER}")));
+    }
     let choice = &caller(subject);
-    let mut found = settings.in_the_way();
-    let hooks = settings.hooks(choice, STOP);
-    let embedded = match choice {
-        // Where a chart shares the settings of another one, that one's plugin calls both.
-        Choice::Embedded(embedded) => Some(embedded.of_settings().id),
-        Choice::File(_) => None,
-    };
-    let plugin = embedded.and_then(|id| settings.plugin(id));
-    let called = match (plugin, hooks.as_slice()) {
-        (Some(Ok((key, flaw))), hooks) => {
-            found.extend(flaw);
-            found.extend(hooks.first().map(|hook| {
-                let text = format!(
-                    "{} calls the Stop hook too, so it runs twice at each stop",
-                    shown(&hook.file.path)
-                );
-                let help = "remove the hook from that file: the plugin already calls it";
-                Diagnosis::warning(text, help)
-            }));
-            found.extend(too_short("the plugin's hook", PLUGIN_HOOK, subject));
-            format!("{} calls the hooks of the plugin {key}", DEFAULT.name)
-        }
-        (_, [hook, more @ ..]) => {
-            // The user has chosen to use only the hook.
-            let path = shown(&hook.file.path);
-            found.extend(more.first().map(|hook| {
-                let text = format!(
-                    "{path} and {} call the Stop hook, so it may run twice at each stop",
-                    shown(&hook.file.path)
-                );
-                Diagnosis::warning(text, "keep one of the two")
-            }));
-            found.extend(hooks.iter().filter_map(|hook| mistimed(hook, subject)));
-            found.extend(settings.uncalled(choice, subject));
-            format!("{path} calls the Stop hook")
-        }
-        (Some(Err(off)), []) => {
-            found.push(off);
+    let mut calls = files.iter().filter_map(|file| Some((file, calls(&file.text, choice)?)));
+    // The last file of a host that names the plugin says whether it is on.
+    let first = calls.next();
+    let last =
+        calls.take_while(|(file, _)| first.is_some_and(|(it, _)| it.host.id == file.host.id));
+    let told = match last.last().or(first) {
+        Some((File { path, .. }, false)) => {
+            let text = format!("the plugin is off in {}, so nothing is reviewed", shown(path));
+            found.push(Diagnosis::problem(text, "enable it there"));
             String::new()
         }
-        (None, []) => {
-            let others = HOSTS.iter().filter(|host| host.id != DEFAULT.id);
-            let mut others = others.map(|host| HostSettings::read(host, &subject.dirs));
-            let other = others.find_map(|other| other.caller(choice));
-            if other.is_none() {
-                let mut nobody = nobody(embedded);
-                if subject.root.is_none() {
-                    nobody.level = Level::Warning;
-                    nobody.text += "; only reviews at every stop and plans need it";
-                }
-                found.push(nobody);
-            }
-            other.unwrap_or_default()
+        Some((File { host, path, .. }, true)) => {
+            format!("{} calls the Stop hook ({})", host.name, shown(path))
         }
+        None => match last_stop(subject) {
+            Some(at) => format!("a host last called the Stop hook at {at}"),
+            None => {
+                found.push(nobody(choice, around.unwrap_or(DEFAULT), subject));
+                String::new()
+            }
+        },
     };
-    (called, found)
+    (told, found)
 }
 
 /// Returns the chart for which the hooks are called: those that name no chart also serve the project's own one.
@@ -86,216 +68,110 @@ fn caller<'c>(subject: &Subject<'c>) -> Choice<'c> {
     }
 }
 
-/// Reports that a hook has less time than a review may take.
-fn too_short(hook: &str, seconds: u64, subject: &Subject<'_>) -> Option<Diagnosis> {
-    subject.chart.reviewers.first()?;
-    let setting = subject.config.as_ref().ok()?.get(REVIEW_TIMEOUT);
-    let longest = setting.map_or(Some(DEFAULT_TIMEOUT), Json::as_u64)?;
-    let most = seconds.saturating_sub(RESERVE);
-    (longest > most).then(|| {
-        let text = format!(
-            "{hook} has {seconds} seconds, but a review may take {longest}, so the agent has to run it"
-        );
-        Diagnosis::warning(text, format!("set the time limit of reviews to {most} or less"))
+/// Returns the settings files of a host: the user's, then the project's.
+fn files(host: &'static Host, subject: &Subject<'_>) -> Vec<File> {
+    let folders = user_folder(host.home, host.folder).into_iter();
+    let folders = folders.chain(subject.dirs.iter().map(|dir| dir.join(host.folder)));
+    let paths = folders.flat_map(|folder| host.hooks.iter().map(move |name| folder.join(name)));
+    // The home directory itself may be a project.
+    let paths: IndexSet<PathBuf> = paths.collect();
+    let read = |path: PathBuf| Some(File { host, text: disk::text(&path).ok()?, path });
+    paths.into_iter().filter_map(read).collect()
+}
+
+/// Returns what in a settings file keeps hooks from running.
+fn in_the_way(file: &File) -> Option<Diagnosis> {
+    let (path, off) = (shown(&file.path), file.host.off);
+    let json: Json = serde_json::from_str(&file.text).unwrap_or_default();
+    if json.get(off) == Some(&Json::Bool(true)) {
+        let text = format!("{path} turns all hooks off, so nothing is reviewed");
+        return Some(Diagnosis::problem(text, format!("remove \"{off}\" from it")));
+    }
+    json.pointer(&format!("/env/{REVIEWER}")).map(|_| {
+        let text = format!("{path} sets {REVIEWER}, so every hook does nothing");
+        Diagnosis::problem(text, format!("remove \"{REVIEWER}\" from its \"env\""))
     })
 }
 
+/// Returns whether a settings file calls the Stop hook of a chart, by itself or by a plugin that is on; `None` if it names neither.
+fn calls(text: &str, choice: &Choice<'_>) -> Option<bool> {
+    // Quotes do not count, nor do escapes before them.
+    let text = text.replace(['"', '\''], "").replace('\\', "");
+    let own = env!("CARGO_PKG_NAME");
+    let (plugin, line) = match choice {
+        // Where a chart shares the settings of another one, that one's plugin calls both.
+        Choice::Embedded(chart) => match chart.of_settings().id {
+            id if id == own => (Some(id), format!("{own} hook stop")),
+            id => (Some(id), format!("{own} --chart {id} hook stop")),
+        },
+        Choice::File(path) => {
+            let name = path.file_name().unwrap_or_default();
+            (None, format!("{} hook stop", name.to_string_lossy()))
+        }
+    };
+    if text.contains(&line) {
+        return Some(true);
+    }
+    let (_, rest) = text.split_once(&format!("{}@", plugin?))?;
+    let value = rest.split([',', '}', '[']).next()?;
+    Some(!value.contains("false"))
+}
+
+/// Returns when a hook was last called here for a stop that the journal has.
+fn last_stop(subject: &Subject<'_>) -> Option<String> {
+    let root = subject.root.as_deref()?;
+    let changes = of_changes().and_then(|chart| chart.load().ok());
+    let charts = changes.iter().chain([subject.chart]);
+    let lines = charts.flat_map(|chart| journal::read_all(&Place::of_none(chart, root).store));
+    let stops = lines.filter_map(Line::into_decision).filter(|line| is_stop(&line.event));
+    let last = stops.map(|line| line.at).max()?;
+    Some(format!("{} UTC", last.get(..16)?.replace('T', " ")))
+}
+
 /// Reports that nothing calls the Stop hook.
-fn nobody(embedded: Option<&str>) -> Diagnosis {
-    let Host { install, folder, .. } = DEFAULT;
-    match embedded {
-        Some(id) => Diagnosis::problem(
-            format!(
-                "nothing calls the Stop hook: the plugin {id} is not installed, and no settings file has the hook"
-            ),
-            format!("in a clone of the repository: {}", install.replace("PLUGIN", id)),
-        ),
-        None => Diagnosis::problem(
+fn nobody(choice: &Choice<'_>, host: &Host, subject: &Subject<'_>) -> Diagnosis {
+    let Host { install, folder, name, .. } = host;
+    let mut nobody = match choice {
+        Choice::Embedded(chart) => {
+            let install = install.replace("PLUGIN", chart.of_settings().id);
+            let text = "nothing calls the Stop hook: no settings file names the plugin or the hook";
+            Diagnosis::problem(text, format!("for {name}, in a clone of the repository: {install}"))
+        }
+        Choice::File(_) => Diagnosis::problem(
             "no settings file calls the Stop hook for this chart",
             format!(
                 "add `{} --chart PATH hook stop` to the Stop hooks of {folder}/settings.json",
                 env!("CARGO_PKG_NAME")
             ),
         ),
-    }
-}
-
-impl HostSettings {
-    /// Returns what keeps hooks from running, and the files that cannot be read.
-    fn in_the_way(&self) -> Vec<Diagnosis> {
-        let Host { off, only, name, .. } = self.host;
-        let unreadable = self.unreadable.iter().map(|(path, why)| {
-            Diagnosis::warning(
-                format!("{} cannot be read: {why}", shown(path)),
-                format!("fix it: taskie cannot read it, and {name} may ignore it"),
-            )
-        });
-        let mut found: Vec<Diagnosis> = unreadable.collect();
-        if std::env::var_os(REVIEWER).is_some() {
-            let text = format!("{REVIEWER} is set, so every hook and command here does nothing");
-            found.push(Diagnosis::problem(text, format!("unset {REVIEWER}")));
-        }
-        for file in &self.files {
-            let path = shown(&file.path);
-            let is_true = |key: &str| file.json.get(key) == Some(&Json::Bool(true));
-            if is_true(off) {
-                found.push(Diagnosis::problem(
-                    format!("{path} turns all hooks off, so nothing is reviewed"),
-                    format!("remove \"{off}\" from it"),
-                ));
-            }
-            if file.json.pointer(&format!("/env/{REVIEWER}")).is_some() {
-                found.push(Diagnosis::problem(
-                    format!("{path} sets {REVIEWER}, so every hook does nothing"),
-                    format!("remove \"{REVIEWER}\" from its \"env\""),
-                ));
-            }
-            if file.is_managed && is_true(only) {
-                found.push(Diagnosis::problem(
-                    format!("{path} allows only its own hooks, so nothing is reviewed"),
-                    "ask the administrator of this machine",
-                ));
-            }
-        }
-        found
-    }
-
-    /// Returns what calls the Stop hook in this host: the plugin, or a settings file.
-    fn caller(&self, choice: &Choice<'_>) -> Option<String> {
-        let is_on = |value: &Json| {
-            *value != Json::Bool(false) && value.get("enabled") != Some(&Json::Bool(false))
-        };
-        let mut plugins = self.plugins.iter();
-        let plugin = plugins.find(|(key, value)| {
-            matches!(choice, Choice::Embedded(chart) if is_of(key, chart.id)) && is_on(value)
-        });
-        let name = self.host.name;
-        let plugin = plugin.map(|(key, _)| format!("{name} calls the hooks of the plugin {key}"));
-        plugin.or_else(|| {
-            let hooks = self.hooks(choice, STOP);
-            let file = shown(&hooks.first()?.file.path);
-            Some(format!("{name} calls the Stop hook in {file}"))
-        })
-    }
-
-    /// Returns what is missing if prompts begin the change of each session, and no settings file calls the hook for them.
-    fn uncalled(&self, choice: &Choice<'_>, subject: &Subject<'_>) -> Option<Diagnosis> {
-        let (name, event) = EVENTS.iter().find(|(_, event)| *event == PROMPT)?;
-        let setting = subject.of_sessions()?;
-        self.hooks(choice, name).is_empty().then(|| {
-            let text = format!(
-                "`{setting}` is on, but no settings file calls the hook for prompts, so no change of a session is reviewed"
-            );
-            let program = subject.chart.program();
-            Diagnosis::problem(text, format!("add `{program} hook {name}` to the hooks of {event}"))
-        })
-    }
-
-    /// Returns the plugin of the chart `id`, with what is wrong with its version. The error says why it is not on.
-    fn plugin(&self, id: &str) -> Option<Result<(&str, Option<Diagnosis>), Diagnosis>> {
-        let off = |text: String, help: String| Some(Err(Diagnosis::problem(text, help)));
-        let host = self.host.id;
-        let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
-        for file in &self.files {
-            let keys = file.json.get(self.host.enabled).and_then(Json::as_object);
-            for (key, value) in keys.into_iter().flatten().filter(|(key, _)| is_of(key, id)) {
-                // A list of versions enables it as well.
-                let is_on = !matches!(value, Json::Bool(false) | Json::Null);
-                switches.insert(key, (is_on, file));
-            }
-        }
-        let on = switches.iter().find(|(_, (is_on, _))| *is_on);
-        if let Some((key, (_, file))) = on {
-            let copies = self.plugins.get(*key).and_then(Json::as_array);
-            let Some(copies) = copies.filter(|copies| !copies.is_empty()) else {
-                let text = format!(
-                    "the plugin {key} is enabled in {}, but not installed",
-                    shown(&file.path)
-                );
-                return off(text, format!("`{host} plugin install {key}`"));
-            };
-            let own = env!("CARGO_PKG_VERSION");
-            let mut versions = copies.iter().filter_map(|copy| copy.get("version")?.as_str());
-            let other = versions.find(|version| *version != own);
-            let flaw = other.map(|version| Diagnosis::warning(
-                format!("the plugin {key} is version {version}, this program is {own}"),
-                format!(
-                    "bring both to the same version: `{host} plugin update {key}`, or install the program again"
-                ),
-            ));
-            return Some(Ok((*key, flaw)));
-        }
-        let disabled = switches.first_key_value().map(|(key, (_, file))| {
-            let text = format!("the plugin {key} is disabled in {}", shown(&file.path));
-            (*key, text)
-        });
-        let installed = || {
-            let key = self.plugins.keys().find(|key| is_of(key, id))?;
-            let text = format!("the plugin {key} is installed, but not enabled");
-            Some((key.as_str(), text))
-        };
-        let (key, text) = disabled.or_else(installed)?;
-        off(text, format!("`{host} plugin enable {key}`"))
-    }
-}
-
-/// Reports what is wrong with the time that the command of a hook counts on.
-fn mistimed(hook: &Hook<'_>, subject: &Subject<'_>) -> Option<Diagnosis> {
-    let name = format!("the hook in {}", shown(&hook.file.path));
-    let lasts = hook.lasts();
-    let said = match hook.says() {
-        Ok(says) if says <= lasts => return too_short(&name, says, subject),
-        Ok(says) => says.to_string(),
-        Err(said) => said.to_owned(),
     };
-    let text = format!("{name} has `--timeout {said}`, but is ended after {lasts} seconds");
-    let help = format!("write `--timeout {lasts}` in its command, or raise its \"timeout\"");
-    Some(Diagnosis::problem(text, help))
+    if subject.root.is_none() {
+        nobody.level = Level::Warning;
+        nobody.text += "; only reviews at every stop and plans need it";
+    }
+    nobody
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-    use crate::doctor::Level;
 
     #[test]
-    fn the_plugin_asks_for_its_time() {
-        let hooks = include_str!("../../plugin/taskie/hooks/hooks.json");
-        let said = format!(
-            "hook stop --timeout {PLUGIN_HOOK}\",\n            \"timeout\": {PLUGIN_HOOK},"
-        );
-        assert!(hooks.contains(&said), "{hooks}");
-    }
-
-    #[test]
-    fn the_managed_settings_win() {
-        let dir = tempfile::tempdir().unwrap();
-        let (user, managed) = (dir.path().join("user"), dir.path().join("managed"));
-        fs::create_dir_all(managed.join("managed-settings.d")).unwrap();
-        fs::create_dir_all(&user).unwrap();
-        let files = ["managed-settings.json", "managed-settings.d"].map(|name| managed.join(name));
-        let dirs = [dir.path().to_owned()];
-        let read = || HostSettings::read_in(DEFAULT, Some(user.clone()), &dirs, &files);
-        let levels =
-            |found: Vec<Diagnosis>| found.iter().map(|found| found.level).collect::<Vec<_>>();
-        assert_eq!(levels(read().in_the_way()), []);
-        fs::write(
-            user.join("settings.json"),
-            r#"{"allowManagedHooksOnly": true, "enabledPlugins": {"x@m": true}}"#,
-        )
-        .unwrap();
-        assert_eq!(levels(read().in_the_way()), [], "that is not the user's to say");
-        fs::write(managed.join("managed-settings.json"), r#"{"allowManagedHooksOnly": true}"#)
-            .unwrap();
-        fs::write(
-            managed.join("managed-settings.d/10-off.json"),
-            r#"{"disableAllHooks": true, "enabledPlugins": {"x@m": false}}"#,
-        )
-        .unwrap();
-        assert_eq!(levels(read().in_the_way()), [Level::Problem, Level::Problem]);
-        let why = read().plugin("x").unwrap().unwrap_err().text;
-        assert!(why.contains("disabled in"), "{why}");
+    fn what_calls_the_hook() {
+        for (text, calls_it) in [
+            (r#"{"command": "taskie hook stop"}"#, Some(true)),
+            (r#"{"command": "\"/a b/bin/taskie\" hook stop --timeout 900"}"#, Some(true)),
+            (r#"{"enabledPlugins": {"taskie@taskie": true, "x": false}}"#, Some(true)),
+            (r#"{"enabledPlugins": {"taskie@taskie": false, "x": true}}"#, Some(false)),
+            ("[plugins.\"taskie@taskie\"]\nenabled = false\n[other]", Some(false)),
+            ("[plugins.\"taskie@taskie\"]\nenabled = true\n", Some(true)),
+            (r#"{"command": "taskie --chart my.toml hook stop"}"#, None),
+            (r#"{"command": "taskie hook session-start"}"#, None),
+            (r#"{"allow": ["Bash(taskie next:*)"]}"#, None),
+        ] {
+            assert_eq!(calls(text, &Choice::of(None)), calls_it, "{text}");
+        }
+        let own = "{\"command\": \"taskie --chart ./my.toml hook stop\"}";
+        assert_eq!(calls(own, &Choice::of(Some("x/my.toml"))), Some(true));
     }
 }

@@ -7,7 +7,6 @@
 mod diagnosis;
 mod hooks;
 mod programs;
-mod settings;
 mod subject;
 mod workflow;
 

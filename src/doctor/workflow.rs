@@ -89,7 +89,7 @@ pub(super) fn chart(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     if let Some(why) = subject.refused {
         return (String::new(), vec![Diagnosis::split(why.trim_end_matches('.'), "\n")]);
     }
-    let origin = subject.chart.with_bases();
+    let origin = subject.chart.origin.clone();
     let Choice::File(path) = subject.choice else {
         return (format!("the chart {origin}"), Vec::new());
     };

@@ -117,21 +117,10 @@ impl Checker<'_> {
                     self.invocation(&below(path, "invoke"), invoke);
                 }
                 self.copied(path, rule, &names);
-                if rule.invoke.is_none() && rule.effects().is_empty() && rule.answers().is_empty() {
-                    let help = "add `assign`, `say`, `allow` or the like, or remove it".to_owned();
-                    let message = format!("rule {} of {event} has no effect", index + 1);
-                    self.flaw(Code::IdleRule, path, message, Some(help));
-                }
             }
         }
         for (name, command) in &chart.commands {
-            let path = at!["commands", name];
-            self.copied(path, &command.rule, &names);
-            if command.rule.effects().is_empty() && command.raise.is_empty() {
-                let help = "add `assign`, `say`, `target` or `advance`, or remove it".to_owned();
-                let message = format!("the command `{name}` has no effect");
-                self.flaw(Code::IdleRule, path, message, Some(help));
-            }
+            self.copied(at!["commands", name], command, &names);
         }
     }
 
@@ -165,11 +154,6 @@ impl Checker<'_> {
                 infer::expression(text, names)
             }
             (Role::Default | Role::Assigned(_), Some(expr)) => infer::expression(expr, names),
-            (Role::Words, Some(expr)) => match infer::expression(expr, names) {
-                // A list becomes one argument for each item.
-                (kind @ Type::List(_), problems) => (kind, problems),
-                _ => (Type::Text, infer::text(text, names)),
-            },
             _ => (Type::Text, infer::text(text, names)),
         };
         match (fragment.role, &kind) {
@@ -185,8 +169,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        let is_list = matches!((fragment.role, &kind), (Role::Words, Type::List(_)));
-        let is_value = is_list || matches!(fragment.role, Role::Default | Role::Assigned(_));
+        let is_value = matches!(fragment.role, Role::Default | Role::Assigned(_));
         let source = single_expression(text).filter(|_| is_value).unwrap_or(text);
         self.report(path, source, problems);
         // The loader has checked everything that needs no evaluation.

@@ -41,28 +41,17 @@ pub fn decide(
     event: &Event,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    let (mut step, tried) = explain(chart, world, event, ended)?;
-    if let Step::Done(decision) = &mut step {
-        decision.tried = tried;
-    }
-    Ok(step)
-}
-
-/// Returns the same step and the rules that were tried, also if the decision asks for a run.
-fn explain(
-    chart: &Arc<Chart>,
-    world: &Arc<dyn World>,
-    event: &Event,
-    ended: Option<Ended>,
-) -> Result<(Step, Vec<Tried>), Fault> {
     let mut deciding = Deciding {
         names: Names::new(chart, world, event),
         decision: Decision::default(),
         tried: Vec::new(),
         ended,
     };
-    let step = deciding.decide(&event.trigger)?;
-    Ok((step, deciding.tried))
+    let mut step = deciding.decide(&event.trigger)?;
+    if let Step::Done(decision) = &mut step {
+        decision.tried = deciding.tried;
+    }
+    Ok(step)
 }
 
 /// Returns the rules for an event, and the name of their list.
@@ -168,11 +157,7 @@ impl Deciding {
         {
             return Ok(refuse(match &entry.phase.otherwise {
                 Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
-                None => format!(
-                    "`{name}` cannot be entered now: it needs {}{}",
-                    guard.0,
-                    self.standing(&guard.0)
-                ),
+                None => format!("`{name}` cannot be entered now: it needs {}", guard.0),
             }));
         }
         let mut fields = self.values(&place, &entry.phase.entry, &root)?;
@@ -194,13 +179,13 @@ impl Deciding {
         };
         let place = format!("commands.{name}");
         let root = self.names.root();
-        if !self.holds(&place, command.rule.guard.as_ref(), &root)? {
+        if !self.holds(&place, command.guard.as_ref(), &root)? {
             return Ok(refuse(match &command.otherwise {
                 Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!("`{name}` does not apply now"),
             }));
         }
-        self.fire(place, &command.rule, &root)?;
+        self.fire(place, command, &root)?;
         Ok(Flow::On)
     }
 
@@ -319,8 +304,6 @@ impl Deciding {
             // Without a subject, there is nothing to run: it counts as a run that failed.
             (Err(fault), None) => {
                 let outcome = Outcome::Failed(fault.to_string());
-                self.decision.swallowed =
-                    Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
                 Ended::new(unnamed(cycle, who, names.count(cycle) + 1), outcome)
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
@@ -411,7 +394,7 @@ impl Deciding {
         let root = names.root_with(Value::from_pairs([("id", name), ("model", model)]));
         let mut words = Vec::new();
         for (index, text) in reviewer.argv.iter().enumerate() {
-            words.extend(names.words(place(&format!("argv[{index}]")), text, &root)?);
+            words.push(names.strict_text(place(&format!("argv[{index}]")), text, &root)?);
         }
         let prompt = reviewer.prompt.as_ref();
         let prompt =
@@ -441,23 +424,6 @@ impl Deciding {
     fn reviewer<'w>(&self, who: &'w str) -> Result<(&str, &Invoke, &'w str), Fault> {
         let reviewer = self.names.chart.reviewer(who);
         reviewer.ok_or_else(|| Fault::World(format!("there is no reviewer `{who}`")))
-    }
-
-    /// Returns the values of the fields that a guard names: ` (phase is "complete", next_phase is null)`.
-    fn standing(&self, guard: &str) -> String {
-        let fields: Vec<String> = self
-            .names
-            .chart
-            .context
-            .keys()
-            .filter(|name| {
-                Some(*name) == self.names.chart.next.as_ref()
-                    || **name == self.names.chart.state
-                    || guard.contains(name.as_str())
-            })
-            .map(|name| format!("{name} is {}", self.names.field(name)))
-            .collect();
-        format!(" ({})", fields.join(", "))
     }
 }
 

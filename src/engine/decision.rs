@@ -4,7 +4,6 @@ use serde_json::Value as Json;
 
 use super::context::Context;
 use super::saw::Saw;
-use crate::engine::fault::Fault;
 use crate::hash::IndexMap;
 use crate::host::reply::Reply;
 use crate::reviewer::finding::Found;
@@ -39,8 +38,6 @@ pub struct Decision {
     pub says: Vec<String>,
     /// The run that the decision is about.
     pub ended: Option<Ended>,
-    /// What went wrong in a text of an invocation; it counts as a run that failed.
-    pub swallowed: Option<Fault>,
     /// The answer to the event.
     pub answer: Answer,
 }

@@ -67,7 +67,7 @@ pub fn table<'c>(table: &Table, content: &'c Content, undecided: Option<&Value>)
     let mut finished: HashMap<&str, bool> = HashMap::new();
     let row = |row: &'c Row| {
         let done = row.field("status").is_some_and(|status| {
-            *finished.entry(status).or_insert_with(|| is_finished(table, status))
+            *finished.entry(status).or_insert_with(|| table::is_one_of(status, &FINISHED))
         });
         let path = table.path.as_ref().and_then(|path| {
             let id = |hole: &str| row.field(hole).filter(|value| is_id(value));
@@ -103,9 +103,7 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
         None => table::read_columns(&text, table.columns()),
         Some(pattern) => table::read_lines(&text, pattern),
     };
-    if table.finished.is_none() {
-        content.warnings.extend(unknown(&content.rows));
-    }
+    content.warnings.extend(unknown(&content.rows));
     content
 }
 
@@ -114,14 +112,6 @@ const FINISHED: [&str; 8] =
     ["done", "complete", "completed", "cancelled", "canceled", "postponed", "skipped", "[x]"];
 const OPEN: [&str; 8] =
     ["pending", "in-progress", "open", "todo", "to-do", "not-started", "blocked", "[ ]"];
-
-/// Returns whether a status means that its row is finished.
-fn is_finished(table: &Table, status: &str) -> bool {
-    match &table.finished {
-        Some(words) => table::is_one_of(status, words),
-        None => table::is_one_of(status, &FINISHED),
-    }
-}
 
 /// Returns a sentence about the statuses that are not usual, each once.
 fn unknown(rows: &[Row]) -> Option<String> {

@@ -27,8 +27,6 @@ pub struct Disk {
     pub files: BTreeMap<String, (String, u64)>,
     /// The settings that a user has made.
     pub config: Map<String, Json>,
-    /// The other instances: by name, their state and their files. A state that cannot be read is `None`.
-    pub siblings: Vec<Sibling>,
     /// Who drives the instance, as the session that asks sees it.
     pub driver: Option<String>,
     /// Until when no reviewer can run.
@@ -40,22 +38,7 @@ pub struct Disk {
     /// The last reviews agree, and nothing has changed.
     pub stalled: bool,
     pub dirty: bool,
-    /// What the user has ruled about findings, a line each.
-    pub rulings: Vec<String>,
-    /// The sessions that drive instances.
-    pub drivers: Vec<String>,
-    /// The prompts that a user has replaced.
-    pub prompts: BTreeMap<String, String>,
     pub now: String,
-}
-
-/// Another instance.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sibling {
-    pub name: String,
-    pub context: Option<Context>,
-    pub files: BTreeMap<String, String>,
-    pub idle_hours: u64,
 }
 
 /// A disk, with the state that an instance is in.
@@ -87,21 +70,6 @@ impl PossibleWorld {
         let table = self.chart.tables.get(name)?;
         let part = |hole: &str| self.context.get(hole).and_then(name_part).ok_or(());
         table.file.render(part).ok()
-    }
-
-    /// Returns what expressions see of another instance.
-    fn sibling(&self, sibling: &Sibling) -> Value {
-        let chart = &self.chart;
-        let dir = Self::dir(chart, &sibling.name);
-        let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
-        let files = sets.map(|(name, set)| {
-            let names = Self::names(set, sibling.files.keys().cloned());
-            let text = |name: &str| sibling.files[name].clone().into_bytes();
-            (name.as_str(), file_values::files(set, &dir, &names, text))
-        });
-        let context = sibling.context.as_ref();
-        let facts = (sibling.idle_hours, context.is_none());
-        records::sibling(chart, (&sibling.name, &dir), context, facts, files)
     }
 
     /// Returns the setting of that name in `config.json`, or its default.
@@ -170,15 +138,11 @@ impl World for PossibleWorld {
             Source::Driver { .. } => Value::from(self.disk.driver.as_deref()),
             Source::Postponed(_) => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
-            Source::Base => Value::from(()),
+            Source::Base | Source::Prompt(_) => Value::from(()),
             Source::Spent { cycle, files, count } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings => Value::from(self.disk.rulings.clone()),
-            Source::Drivers => Value::from(self.disk.drivers.clone()),
-            Source::Findings { .. } => Value::from(Vec::<Value>::new()),
-            Source::Siblings => {
-                let siblings = self.disk.siblings.iter();
-                siblings.map(|sibling| self.sibling(sibling)).collect::<Vec<_>>().into()
+            Source::Rulings | Source::Drivers | Source::Findings { .. } | Source::Siblings => {
+                Value::from(Vec::<Value>::new())
             }
             Source::Now => Value::from(self.disk.now.as_str()),
             Source::Names(folder) => {
@@ -186,7 +150,6 @@ impl World for PossibleWorld {
                 let names = files.keys().filter(|name| inside && !name.contains('/'));
                 names.map(|name| Value::from(name.as_str())).collect()
             }
-            Source::Prompt(name) => Value::from(self.disk.prompts.get(name).map(String::as_str)),
         })
     }
 }

@@ -13,16 +13,12 @@ pub mod types;
 pub mod vocabulary;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, Expression, UndefinedBehavior};
-use rustc_hash::FxBuildHasher;
-use self_cell::self_cell;
 
 use self::source::{Literal, Text};
 use self::templates::Templates;
@@ -42,7 +38,7 @@ const NONE_SHOWN: &str =
     "this is none, which a text cannot show: ask first, `{% if … is not none %}`";
 
 /// Why an expression or a text gave no value.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExprError {
     /// The expression or text, or the name of the template in which it happened.
     pub source: String,
@@ -91,12 +87,6 @@ impl PartialEq for Cause {
 
 impl Eq for Cause {}
 
-impl Hash for Cause {
-    fn hash<H: Hasher>(&self, into: &mut H) {
-        self.to_string().hash(into);
-    }
-}
-
 impl ExprError {
     fn new(source: &str, detail: String) -> Self {
         Self { source: source.to_owned(), detail, line: None, cause: None, span: None }
@@ -116,51 +106,24 @@ impl fmt::Display for ExprError {
 pub struct Expressions {
     templates: Templates,
     /// Knows the functions that most stops need. To prepare all of them takes longer than to evaluate some guards.
-    few: Prepared,
+    few: Environment<'static>,
     /// Knows all functions.
-    all: OnceLock<Prepared>,
+    all: OnceLock<Environment<'static>>,
     /// The same, but none cannot be shown.
-    strict: OnceLock<Prepared>,
+    strict: OnceLock<Environment<'static>>,
 }
 
-self_cell! {
-    /// An environment, and the expressions that were compiled in it.
-    struct Prepared {
-        owner: Environment<'static>,
-        #[not_covariant]
-        dependent: Compiled,
+/// Compiles an expression.
+fn compiled<'e>(
+    env: &'e Environment<'static>,
+    source: &'e str,
+) -> Result<Expression<'e, 'e>, minijinja::Error> {
+    // Every stop does this, and the parser loses nothing before the first string.
+    let is_quote = |byte| matches!(byte, b'\'' | b'"');
+    if let Some(at) = source.bytes().position(is_quote) {
+        syntax::read_to_the_end(&source[at..], true)?;
     }
-}
-
-/// Compiled expressions by their source.
-type Compiled<'env> = Mutex<HashMap<String, Arc<Expression<'env, 'static>>, FxBuildHasher>>;
-
-impl Prepared {
-    /// Returns the result of `evaluate` with a compiled expression.
-    fn compiled<T>(
-        &self,
-        source: &str,
-        evaluate: impl FnOnce(&Expression<'_, 'static>) -> Result<T, minijinja::Error>,
-    ) -> Result<T, minijinja::Error> {
-        self.with_dependent(|env, compiled| {
-            let lock = || compiled.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = lock().get(source).map(Arc::clone);
-            let expression = match known {
-                Some(known) => known,
-                None => {
-                    // Every stop does this, and the parser loses nothing before the first string.
-                    let is_quote = |byte| matches!(byte, b'\'' | b'"');
-                    if let Some(at) = source.bytes().position(is_quote) {
-                        syntax::read_to_the_end(&source[at..], true)?;
-                    }
-                    let made = Arc::new(env.compile_expression_owned(source.to_owned())?);
-                    lock().insert(source.to_owned(), Arc::clone(&made));
-                    made
-                }
-            };
-            evaluate(&expression)
-        })
-    }
+    env.compile_expression(source)
 }
 
 impl fmt::Debug for Expressions {
@@ -183,7 +146,7 @@ impl Expressions {
     fn with<T>(
         &self,
         source: &str,
-        evaluate: impl Fn(&Prepared) -> Result<T, minijinja::Error>,
+        evaluate: impl Fn(&Environment<'static>) -> Result<T, minijinja::Error>,
     ) -> Result<T, ExprError> {
         let few = || match self.all.get() {
             None => Some(evaluate(&self.few)).filter(|result| !is_unknown(result)),
@@ -197,7 +160,7 @@ impl Expressions {
 
     /// Returns the value of a bare expression.
     pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
-        self.with(expr, |env| env.compiled(expr, |expr| expr.eval(names)))
+        self.with(expr, |env| compiled(env, expr)?.eval(names))
     }
 
     /// Returns whether a condition is true: a boolean, or a list that has items. What comes after a part that is false is
@@ -226,13 +189,12 @@ impl Expressions {
             return Ok(items.into_iter().map(names_of).collect());
         };
         let values = self.with(guard, |env| {
-            env.compiled(guard, |guard| {
-                let value = |item: &Value| {
-                    let names = names_of(item.clone());
-                    Ok((guard.eval(&names)?, names))
-                };
-                items.iter().map(value).collect::<Result<Vec<_>, _>>()
-            })
+            let guard = compiled(env, guard)?;
+            let value = |item: &Value| {
+                let names = names_of(item.clone());
+                Ok((guard.eval(&names)?, names))
+            };
+            items.iter().map(value).collect::<Result<Vec<_>, _>>()
         })?;
         let mut selected = Vec::new();
         for (value, names) in values {
@@ -276,12 +238,6 @@ impl Expressions {
         filled.map_err(|error| explain(&text.0, &error))
     }
 
-    /// Renders a template on its own, like a text that includes only this template.
-    pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
-        self.with(name, |env| env.borrow_owner().get_template(name)?.render(names))
-            .map(|text| text.trim_end().to_owned())
-    }
-
     /// Returns a literal's value: a text that is exactly one `{{ … }}` keeps its type.
     pub fn literal(&self, literal: &Literal, names: &Value) -> Result<Value, ExprError> {
         Ok(match literal {
@@ -298,13 +254,17 @@ impl Expressions {
 }
 
 /// Returns a text with its holes filled.
-fn fill(env: &Prepared, text: &Text, names: &Value) -> Result<String, minijinja::Error> {
-    let filled = env.borrow_owner().template_from_named_str("text", &text.0)?.render(names)?;
+fn fill(
+    env: &Environment<'static>,
+    text: &Text,
+    names: &Value,
+) -> Result<String, minijinja::Error> {
+    let filled = env.template_from_named_str("text", &text.0)?.render(names)?;
     Ok(filled.trim_end().to_owned())
 }
 
 /// Returns an environment with what all charts share.
-fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
+fn prepared(mut env: Environment<'static>, templates: &Templates) -> Environment<'static> {
     let templates = templates.clone();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_auto_escape_callback(|_| AutoEscape::None);
@@ -315,8 +275,7 @@ fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
     env.add_filter("brief", brief);
     env.add_filter("flatten", flatten);
     env.add_filter("set", set);
-    env.add_filter("surround", surround);
-    Prepared::new(env, |_| Compiled::default())
+    env
 }
 
 /// Returns the innermost cause of minijinja's error.
@@ -416,13 +375,6 @@ fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     let lists = input(list)?;
     let parts = lists.iter().map(input).collect::<Result<Vec<_>, _>>()?;
     Ok(parts.into_iter().flatten().collect())
-}
-
-/// Implements the filter `surround`: each item of a list as a string between two others.
-fn surround(list: &Value, before: &str, after: &str) -> Result<Vec<String>, minijinja::Error> {
-    let list = input(list)?;
-    let items = list.iter().map(|item| format!("{before}{item}{after}"));
-    Ok(items.collect())
 }
 
 /// Implements the filter `after`: the item of a list that comes after this one, or the first one if there is none.

@@ -93,20 +93,6 @@ impl Templates {
         }
     }
 
-    /// Returns the indices of the folders that don't exist.
-    pub fn missing_folders(&self) -> Vec<usize> {
-        match self {
-            Self::Over(own, _) => own.missing_folders(),
-            Self::Embedded(_) => Vec::new(),
-            Self::Folders(folders, _) => folders
-                .iter()
-                .enumerate()
-                .filter(|(_, folder)| !folder.is_dir())
-                .map(|(index, _)| index)
-                .collect(),
-        }
-    }
-
     /// Returns the names of all templates, sorted.
     pub fn names(&self) -> Vec<String> {
         match self {

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use minijinja::Value;
-
 use crate::hash::IndexMap;
 
 /// What an expression can evaluate to.
@@ -73,25 +71,6 @@ impl Type {
     /// Returns whether this is a string of any kind.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Any | Self::Text | Self::Word(_))
-    }
-
-    /// Returns a value of this type, with an item in each list; `None` if it is unknown.
-    pub(super) fn sample(&self) -> Option<Value> {
-        Some(match self {
-            Self::Any => return None,
-            Self::None => Value::from(()),
-            Self::Boolean => Value::from(true),
-            Self::Integer => Value::from(1),
-            // A text may be meant as a number.
-            Self::Text => Value::from("1"),
-            Self::Word(words) => Value::from(words.first().cloned()),
-            Self::List(item) => Value::from_iter(item.sample()),
-            Self::Record(fields) => {
-                let fields = fields.iter().map(|(name, kind)| Some((name.clone(), kind.sample()?)));
-                Value::from_pairs(fields.collect::<Option<Vec<_>>>()?)
-            }
-            Self::Optional(kind) => kind.sample()?,
-        })
     }
 
     /// Returns the type of a value that has one of the two types.

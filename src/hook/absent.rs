@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use super::due::AfterAnswer;
+use super::decided::Answering;
 use super::target::{cwd, homes};
 use crate::chart::choice::of_changes;
 use crate::chart::known::EVERY_STOP;
 use crate::disk;
-use crate::engine::event::Event;
 use crate::hash;
 use crate::host::events::{PROMPT, STOPPED};
-use crate::host::hosts::Host;
 use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::project::home::user_folder;
@@ -26,15 +24,11 @@ const UNPROMPTED: &str = "no prompt has begun a change of this session. The next
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
 /// Returns why what the session changes is not reviewed. `drives` says that its stops are about a plan or a change.
-pub(super) fn unreviewed(
-    (name, event): (&str, &Event),
-    host: &Host,
-    drives: bool,
-    due: &mut AfterAnswer,
-) -> Option<String> {
+pub(super) fn unreviewed(answering: &mut Answering<'_>, drives: bool) -> Option<String> {
+    let name = answering.name;
     let is_heard =
-        name == STOPPED || matches!(name, "SessionStart" | PROMPT) && host.shows_messages;
-    let session = event.session.as_deref().filter(|_| is_heard)?;
+        name == STOPPED || matches!(name, "SessionStart" | PROMPT) && answering.host.shows_messages;
+    let session = answering.event.session.as_deref().filter(|_| is_heard)?;
     let embedded = of_changes()?;
     let here = cwd();
     let home = homes(embedded).next();
@@ -57,7 +51,7 @@ pub(super) fn unreviewed(
         (Some(_), STOPPED) if !drives => Some(UNPROMPTED.to_owned()),
         _ => return None,
     };
-    due.once(move || {
+    answering.due.once(move || {
         disk::sweep(&folder, FORGOTTEN, |_| true);
         // Without it, the next stop says it again.
         let _ = create_private_folder(&folder).and_then(|()| create_private(&said));

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::due::{AfterAnswer, Answered, Unanswered};
+use super::due::{AfterAnswer, Unanswered};
 use super::output::tell;
 use super::session_change;
 use super::target::Target;
+use crate::chart::known::EVERY_STOP;
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
@@ -18,10 +19,9 @@ use crate::host::hosts::Host;
 use crate::host::question;
 use crate::host::reply::Reply;
 use crate::project::change::{Base, Unknown};
-use crate::project::state_file::Reading;
 use crate::run::change;
 use crate::run::foresee::peek;
-use crate::run::perform::{foreseen_news, perform};
+use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -37,202 +37,222 @@ const MESSAGE: usize = 30_000;
 const OUTDATED: &str =
     "This does not hold for what has changed since the review began: the next stop reviews that.";
 
-/// Returns the answer of the chart of what was `found`.
-pub(super) fn answer(
-    name: &str,
-    mut event: Event,
-    found: Result<Target, Box<Reply>>,
-    host: &Host,
-) -> Result<Answered, Unanswered> {
-    let goes_on = event.fields["stop_hook_active"] == Json::Bool(true);
-    // Where nothing is counted, the agent reports once per turn what the host would not show.
-    let reported = |mut reply: Reply| {
-        if is_stop(name) && !goes_on && !host.shows_messages && !reply.blocks() {
+/// An event that is being answered.
+pub(super) struct Answering<'e> {
+    pub(super) name: &'e str,
+    pub(super) event: &'e Event,
+    pub(super) host: &'e Host,
+    /// What is done once the host has the answer.
+    pub(super) due: AfterAnswer,
+}
+
+impl Answering<'_> {
+    /// Returns the answer of the chart of `target`.
+    pub(super) fn answer(&mut self, target: Target) -> Result<Reply, Unanswered> {
+        let Target { after, place, quiet, warnings, messages, is_unclaimed } = target;
+        self.due.add(after);
+        let reply = Reply::silent(self.name, quiet).with_warnings(warnings).with_messages(messages);
+        let goes_on = self.event.fields["stop_hook_active"] == Json::Bool(true);
+        let Some(mut place) = place else {
+            return Ok(self.told(reply, goes_on));
+        };
+        let session = self.event.session.as_deref().filter(|_| is_stop(self.name));
+        let turn = session.and_then(|id| BlocksInTurn::of(self.host, place.journal(), id, goes_on));
+        let journal = Arc::clone(place.journal());
+        let write = move |turn: BlocksInTurn| {
+            let written = turn.write(&journal);
+            written.unwrap_or_else(|error| {
+                tell(&format!("the blocks of this turn cannot be counted: {error}"));
+            });
+        };
+        let mut turn = turn;
+        if let Some(turn) = turn.take_if(BlocksInTurn::take_telling) {
+            self.due.once(move || write(turn));
+            return Ok(Reply::silent(self.name, quiet));
+        }
+        let mut event = self.event.clone();
+        let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(self.host));
+        let more = self.describe(&place, &mut event, is_used_up);
+        let decided = match is_unclaimed {
+            true => Reply::silent(self.name, quiet).with_messages(self.unclaimed(&place, &event)),
+            false => self.decide(&mut place, &mut event)?,
+        };
+        let mut reply = reply.with_warnings(more).followed_by(decided);
+        let message = event.fields["last_assistant_message"].as_str();
+        if let Some(asked) = message.filter(|_| self.name == STOPPED).and_then(question::asked) {
+            reply.name_question(&asked);
+        }
+        match turn {
+            None => reply = self.told(reply, goes_on),
+            Some(turn) => {
+                if let Some(turn) = turn.count(self.host, &mut reply) {
+                    self.due.once(move || write(turn));
+                }
+            }
+        }
+        // The process is about to end, so the memory of the chart is not freed piece by piece.
+        std::mem::forget(place);
+        Ok(reply)
+    }
+
+    /// Returns an answer about nothing that is counted: once per turn, the agent reports what the host would not show.
+    fn told(&self, mut reply: Reply, goes_on: bool) -> Reply {
+        if is_stop(self.name) && !goes_on && !self.host.shows_messages && !reply.blocks() {
             reply.ask_to_tell();
         }
         reply
-    };
-    let Target { mut due, place, quiet, mut warnings, is_unclaimed } = match found {
-        Ok(found) => found,
-        Err(reply) => return Ok((reported(*reply), AfterAnswer::default())),
-    };
-    let silent = Reply::silent(name, quiet);
-    let Some(mut place) = place else {
-        return Ok((reported(silent.with_warnings(warnings)), due));
-    };
-    let session = event.session.clone().filter(|_| is_stop(name));
-    let mut turn = session.and_then(|id| BlocksInTurn::of(host, place.journal(), &id, goes_on));
-    let journal = Arc::clone(place.journal());
-    let write = move |turn: BlocksInTurn| {
-        let written = turn.write(&journal);
-        written.unwrap_or_else(|error| {
-            tell(&format!("the blocks of this turn cannot be counted: {error}"));
-        });
-    };
-    if let Some(turn) = turn.take_if(BlocksInTurn::take_telling) {
-        due.once(move || write(turn));
-        return Ok((silent, due));
     }
-    warnings.extend(describe(name, &place, &mut event, host, &mut due));
-    if is_stop(name) {
-        let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(host));
-        event.fields["ignores_blocks"] = is_used_up.into();
+
+    /// Adds to an event the fields about its host, and about what its session has going on. Returns what is to be reported.
+    fn describe(&mut self, place: &Place, event: &mut Event, ignores_blocks: bool) -> Vec<String> {
+        let fields = &mut event.fields;
+        let bare = self.host.is_bare(fields);
+        fields["bare"] = Json::from(bare);
+        // A plugin also calls the hook at the start of a session, and only then is an old fact looked up.
+        if bare || self.name == "SessionStart" {
+            driver::set_bare(&place.store, bare);
+        }
+        if !is_stop(self.name) {
+            return Vec::new();
+        }
+        fields["ignores_blocks"] = ignores_blocks.into();
+        self.host.describe(fields);
+        self.wait_once(place, fields);
+        change::other_rules(place).into_iter().collect()
     }
-    let message = event.fields["last_assistant_message"].as_str().filter(|_| name == STOPPED);
-    let asked = message.and_then(question::asked);
-    let mut reply = match is_unclaimed {
-        true => silent.with_messages(unclaimed(&place, &event, host, &mut due)),
-        false => decided(name, &mut place, &mut event, (host, &mut due))?,
-    };
-    reply = reply.with_warnings(warnings);
-    if let Some(asked) = asked {
-        reply.name_question(&asked);
-    }
-    match turn {
-        None => reply = reported(reply),
-        Some(turn) => {
-            if let Some(turn) = turn.count(host, &mut reply) {
-                due.once(move || write(turn));
-            }
+
+    /// Lets no second stop in a row wait for a program in the background: it may never end.
+    fn wait_once(&mut self, place: &Place, fields: &mut Json) {
+        let journal = Arc::clone(place.journal());
+        let runs = fields["program"].is_string();
+        let has_waited = PROGRAM.is_for(&journal, &[]);
+        if has_waited {
+            fields["program"] = Json::Null;
+        }
+        if runs && !has_waited {
+            self.due.once(move || drop(PROGRAM.note(&journal, &[])));
+        } else if has_waited && !runs {
+            self.due.once(move || PROGRAM.forget(&journal));
         }
     }
-    // The process is about to end, so the memory of the chart is not freed piece by piece.
-    std::mem::forget(place);
-    Ok((reply, due))
+
+    /// Returns what the chart decides about an event.
+    fn decide(&mut self, place: &mut Place, event: &mut Event) -> Result<Reply, Unanswered> {
+        let (name, quiet) = (self.name, place.chart.quiet);
+        if place.chart.scope.is_of_changes() {
+            if place.is_own() && change::is_on(place) == Ok(false) {
+                return Ok(Reply::silent(name, quiet).with_warnings(self.turned_off(place)));
+            }
+            if let Err(why) = see_change(place, event) {
+                return Ok(Reply::undecided(name, why));
+            }
+        }
+        let mut performed = match perform(place, event) {
+            Ok(performed) => performed,
+            Err(Stuck::Interrupted { signal }) => return Err(Unanswered::BySignal(signal)),
+            Err(Stuck::Abandoned) => return Err(Unanswered::WithHost),
+            Err(stuck) => return Ok(Reply::undecided(name, stuck.to_string())),
+        };
+        performed.decision.messages.extend(end_change(place, event, &performed));
+        // An answer that is only repeated says nothing about it.
+        let session = event.session.as_ref().filter(|_| is_stop(name) && performed.owed.is_none());
+        if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
+            let (store, session) = (place.store.clone(), session.clone());
+            self.due.once(move || driver::forget(&store, &session));
+        }
+        // The chart's own message reports the failure to the user; stderr is for the host's log.
+        let failure = performed.decision.failure();
+        let failure = failure.map(|why| format!("the review failed: {why}"));
+        let reply = performed.decision.into_reply(name, quiet);
+        let mut reply = reply.with_warnings(performed.warnings);
+        reply.log.extend(failure.into_iter().chain(performed.unrecorded));
+        self.due.owe(place.journal(), performed.owed);
+        self.due.say(place.journal(), performed.pending);
+        Ok(reply.map_texts(|text| self.host.rename_commands(text, place.chart.plugin())))
+    }
+
+    /// Drops a session's own change that is no longer reviewed, because the setting was turned off: the agent can do that, too.
+    /// Returns what is to be reported.
+    fn turned_off(&mut self, place: &Place) -> Vec<String> {
+        let dropped = place.clone();
+        self.due.once(move || change::abandon(&dropped));
+        let why = format!(
+            "`{EVERY_STOP}` is no longer on: no review has found clean what has changed since your prompt."
+        );
+        Vec::from_iter(place.is_in_cycle().then_some(why))
+    }
+
+    /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
+    /// its states. Nothing is started.
+    fn unclaimed(&mut self, place: &Place, event: &Event) -> Vec<String> {
+        let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
+        let session = event.session.as_deref().filter(|session| name_flaw(session).is_none());
+        let Some(session) = session.filter(|_| driver::of(place.journal()).is_empty()) else {
+            return Vec::new();
+        };
+        // What cannot be decided is reported to the session that works on the instance.
+        let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
+            return Vec::new();
+        };
+        let Some(state) = snapshot.state.text().filter(|_| !decision.messages.is_empty()) else {
+            return Vec::new();
+        };
+        let journal = Arc::clone(place.journal());
+        let (said, done) = (format!("unclaimed {session}"), hash::number(state));
+        if journal.facts().is_done(&said, state) {
+            return Vec::new();
+        }
+        // If this cannot be recorded, it is said again.
+        self.due.once(move || drop(journal.note_done(&said, Some(done))));
+        let messages = decision.messages.iter();
+        messages.map(|text| self.host.rename_commands(text, place.chart.plugin())).collect()
+    }
 }
 
-/// Adds to an event the fields about its host, and about what its session has going on. Returns what is to be reported.
-fn describe(
-    name: &str,
-    place: &Place,
-    event: &mut Event,
-    host: &Host,
-    due: &mut AfterAnswer,
-) -> Vec<String> {
-    let fields = &mut event.fields;
-    let bare = host.is_bare(fields);
-    fields["bare"] = Json::from(bare);
-    // A plugin also calls the hook at the start of a session, and only then is an old fact looked up.
-    if bare || name == "SessionStart" {
-        driver::set_bare(&place.store, bare);
-    }
-    if !is_stop(name) {
-        return Vec::new();
-    }
-    host.describe(fields);
-    wait_once(place, fields, due);
-    change::other_rules(place).into_iter().collect()
-}
-
-/// Lets no second stop in a row wait for a program in the background: it may never end.
-fn wait_once(place: &Place, fields: &mut Json, due: &mut AfterAnswer) {
-    let journal = Arc::clone(place.journal());
-    let runs = fields["program"].is_string();
-    let has_waited = PROGRAM.is_for(&journal, &[]);
-    if has_waited {
-        fields["program"] = Json::Null;
-    }
-    if runs && !has_waited {
-        due.once(move || drop(PROGRAM.note(&journal, &[])));
-    } else if has_waited && !runs {
-        due.once(move || PROGRAM.forget(&journal));
-    }
-}
-
-/// Returns what the chart decides about an event, and adds what is due once the host has it.
-fn decided(
-    name: &str,
-    place: &mut Place,
-    event: &mut Event,
-    (host, due): (&Host, &mut AfterAnswer),
-) -> Result<Reply, Unanswered> {
-    let quiet = place.chart.quiet;
-    match see_change(place, event, due) {
-        Ok(None) => {}
-        Ok(Some(warnings)) => return Ok(Reply::silent(name, quiet).with_warnings(warnings)),
-        Err(why) => return Ok(Reply::undecided(name, why)),
-    }
-    let mut performed = match perform(place, event) {
-        Ok(performed) => performed,
-        Err(Stuck::Interrupted { signal }) => return Err(Unanswered::BySignal(signal)),
-        Err(Stuck::Abandoned) => return Err(Unanswered::WithHost),
-        Err(stuck) => return Ok(Reply::undecided(name, stuck.to_string())),
-    };
-    let more = end_change(place, event, &performed);
-    performed.decision.messages.extend(more);
-    // An answer that is only repeated says nothing about it.
-    let session = event.session.as_ref().filter(|_| is_stop(name) && performed.owed.is_none());
-    if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
-        let (store, session) = (place.store.clone(), session.clone());
-        due.once(move || driver::forget(&store, &session));
-    }
-    let reply = reply_of(name, quiet, performed, place, due);
-    Ok(reply.map_texts(|text| host.rename_commands(text, place.chart.plugin())))
-}
-
-/// Finds out what has changed, if the chart reviews changes and is reviewing this one, and adds it to the event. Returns what is
-/// to be reported if there is nothing to decide.
-fn see_change(
-    place: &mut Place,
-    event: &mut Event,
-    due: &mut AfterAnswer,
-) -> Result<Option<Vec<String>>, String> {
-    if !place.chart.scope.is_of_changes() {
-        return Ok(None);
-    }
-    if let Some(why) = session_change::off(place)? {
-        let abandoned =
-            Place::new(Arc::clone(&place.chart), place.root.clone(), place.instance.clone());
-        due.once(move || change::abandon(&abandoned));
-        return Ok(Some(why));
-    }
+/// Finds out what has changed, if the change at `place` is being reviewed, and adds it to the event.
+fn see_change(place: &mut Place, event: &mut Event) -> Result<(), String> {
     let session = event.session.clone().filter(|_| event.is_stop());
     let fields = &mut event.fields;
     fields["own"] = place.is_own().into();
     let Some(base) = change::base(place) else {
-        return Ok(None);
+        return Ok(());
     };
     let base = Base::Known(&base);
     let change = change::find(place, base).map_err(Unknown::in_words)?;
     change::describe(place, fields, &change);
-    if place.is_own() && !place.is_in_cycle() {
-        // The agent has gone on without a prompt.
-        let counts = !fields["lines"].is_null() || fields["unread"] != json!([]);
-        match session.filter(|_| counts) {
-            Some(session) => drop(session_change::begin(place, &session, base)?),
-            None => return Ok((!is_to_be_said(place)).then(Vec::new)),
-        }
+    // The agent has gone on without a prompt.
+    let goes_on = !fields["lines"].is_null() || fields["unread"] != json!([]);
+    if goes_on
+        && !place.is_in_cycle()
+        && let Some(session) = session
+    {
+        session_change::begin(place, &session, base)?;
     }
     // It becomes part of an argument of a program.
     if let Json::String(text) = &mut fields["last_assistant_message"] {
         *text = cut_bytes(shown_lines(text).into_owned(), MESSAGE);
     }
-    Ok(None)
-}
-
-/// Returns whether the user is to read something about the instance at this stop, whatever is decided.
-fn is_to_be_said(place: &Place) -> bool {
-    let snapshot = place.snapshot();
-    let has_news = || !foreseen_news(place, &snapshot).is_empty();
-    place.journal().facts().left.owed.is_some()
-        || matches!(snapshot.state, Reading::Sound { .. }) && has_news()
+    Ok(())
 }
 
 /// Ends what a session has to do with a change whose reviews are over, or begins the next one with what has changed since the
 /// review began. Returns what is to be reported.
 fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<String> {
-    if !place.chart.scope.is_of_changes() || place.is_in_cycle() {
+    let session = event.session.as_deref().filter(|_| event.is_stop());
+    let Some(session) = session.filter(|_| place.chart.scope.is_of_changes()) else {
+        return Vec::new();
+    };
+    if place.is_in_cycle() {
         return Vec::new();
     }
-    let session = event.session.as_deref().filter(|_| event.is_stop());
     let given = performed.tree.as_deref().filter(|_| change::is_outdated(place, performed));
-    if let (Some(given), Some(session)) = (given, session) {
+    if let Some(given) = given {
         let base = event.fields["base"].as_str().filter(|_| !place.is_own());
         let began = session_change::begin(place, session, Base::Known(base.unwrap_or(given)));
         let more = began.unwrap_or_else(|why| vec![why]);
         return [vec![OUTDATED.to_owned()], more].concat();
     }
-    if let Some(session) = session.filter(|_| !place.is_own()) {
+    if !place.is_own() {
         driver::forget(&place.store, session);
     }
     Vec::new()
@@ -242,49 +262,4 @@ fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<St
 fn is_taken_over(place: &Place, session: &str) -> bool {
     let drivers = driver::of(place.journal());
     !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
-}
-
-/// Returns what a decision that was carried out says, and adds what is due once the host has it.
-fn reply_of(
-    name: &str,
-    quiet: bool,
-    performed: Performed,
-    place: &Place,
-    due: &mut AfterAnswer,
-) -> Reply {
-    // The chart's own message reports the failure to the user; stderr is for the host's log.
-    let failure = performed.decision.failure();
-    let failure = failure.map(|why| format!("the review failed: {why}"));
-    let reply = performed.decision.into_reply(name, quiet);
-    let mut reply = reply.with_warnings(performed.warnings);
-    reply.log.extend(failure.into_iter().chain(performed.unrecorded));
-    due.owe(place.journal(), performed.owed);
-    due.say(place.journal(), performed.pending);
-    reply
-}
-
-/// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
-/// its states. Nothing is started.
-fn unclaimed(place: &Place, event: &Event, host: &Host, due: &mut AfterAnswer) -> Vec<String> {
-    let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
-    let session = event.session.as_deref().filter(|session| name_flaw(session).is_none());
-    let Some(session) = session.filter(|_| driver::of(place.journal()).is_empty()) else {
-        return Vec::new();
-    };
-    // What cannot be decided is reported to the session that works on the instance.
-    let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
-        return Vec::new();
-    };
-    let Some(state) = snapshot.state.text().filter(|_| !decision.messages.is_empty()) else {
-        return Vec::new();
-    };
-    let journal = Arc::clone(place.journal());
-    let (said, done) = (format!("unclaimed {session}"), hash::number(state));
-    if journal.facts().is_done(&said, state) {
-        return Vec::new();
-    }
-    // If this cannot be recorded, it is said again.
-    due.once(move || drop(journal.note_done(&said, Some(done))));
-    let messages = decision.messages.iter();
-    messages.map(|text| host.rename_commands(text, place.chart.plugin())).collect()
 }

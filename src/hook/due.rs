@@ -3,12 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::host::reply::Reply;
 use crate::store::facts::Said;
 use crate::store::journal::Journal;
-
-/// An answer, and what is done once the host has it.
-pub(super) type Answered = (Reply, AfterAnswer);
 
 /// Why there is no answer.
 pub(super) enum Unanswered {
@@ -43,10 +39,9 @@ impl AfterAnswer {
     }
 
     /// Adds what another answer is due.
-    pub(super) fn and(mut self, other: Self) -> Self {
+    pub(super) fn add(&mut self, other: Self) {
         self.once.extend(other.once);
         self.owed.extend(other.owed);
-        self
     }
 
     /// Does it: the host has the answer.

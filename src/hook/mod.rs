@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use self::answer::reply_to;
 use self::due::Unanswered;
 use self::output::{print, tell};
-use self::target::{Target, find_place, place_of_change};
+use self::target::{Target, of_change, of_project};
 use crate::chart::choice::Choice;
 use crate::chart::known::EVERY_STOP;
 use crate::diagnostic::suggest::suggest;
@@ -114,28 +114,22 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
 /// Returns the place of what the next stop of a session would have reviewed; `None` if that is nothing. The error says why
 /// nobody knows.
 pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
-    let words = |texts: Vec<String>| match texts.is_empty() {
-        true => Ok(None),
-        false => Err(texts.join(" ")),
-    };
-    let driven = match find_place(STOPPED, Some(session), None, true) {
-        Ok(target) if target.is_unclaimed => None,
-        Ok(Target { place: None, warnings, .. }) => words(warnings)?,
-        Ok(target) => target.place,
-        Err(reply) => words(reply.texts().cloned().collect())?,
-    };
-    let mut waiting = None;
-    if let Some(place) = driven {
-        if let Reading::Broken(why) = &place.snapshot().state {
-            return Err(place.broken(why).to_string());
-        }
-        if answer::acts(&place, &stop_of(session)) {
-            return Ok(Some(place));
-        }
-        waiting = Some(place).filter(Place::is_in_cycle);
+    let Target { place, warnings, is_unclaimed, .. } =
+        of_project(STOPPED, Some(session), None, true);
+    if place.is_none() && !warnings.is_empty() {
+        return Err(warnings.join(" "));
     }
-    let change = place_of_change(&stop_of(session), STOPPED)?;
-    Ok(change.and_then(|target| target.place).or(waiting))
+    let plan = place.filter(|_| !is_unclaimed);
+    if let Some(plan) = &plan {
+        if let Reading::Broken(why) = &plan.snapshot().state {
+            return Err(plan.broken(why).to_string());
+        }
+        if answer::acts(plan, &stop_of(session)) {
+            return Ok(Some(plan.clone()));
+        }
+    }
+    let change = of_change(STOPPED, Some(session))?.and_then(|target| target.place);
+    Ok(change.or(plan.filter(Place::is_in_cycle)))
 }
 
 /// Returns why the next stop of a session does nothing about the change at `place`; `None` if it is what that stop is about, or

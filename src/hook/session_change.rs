@@ -82,18 +82,6 @@ pub(super) fn begin(
     Ok(performed.warnings)
 }
 
-/// Returns what is reported at a stop of a session whose change is not reviewed, because this was turned off since: the agent
-/// can do that, too. `None` if it is reviewed.
-pub(super) fn off(place: &Place) -> Result<Option<Vec<String>>, String> {
-    if !place.is_own() || change::is_on(place)? {
-        return Ok(None);
-    }
-    let why = format!(
-        "`{EVERY_STOP}` is no longer on: no review has found clean what has changed since your prompt."
-    );
-    Ok(Some(Vec::from_iter(place.is_in_cycle().then_some(why))))
-}
-
 /// Ends the driving of the change of a session that has ended, and removes its own one, unless that still waits for a review:
 /// the session may be resumed.
 pub(super) fn release(event: &Event) {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use super::due::AfterAnswer;
 use crate::chart::choice::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
+use crate::diagnostic::flaw::ChartError;
 use crate::disk;
-use crate::engine::event::Event;
 use crate::host::events::{UNCLAIMED, is_stop};
-use crate::host::reply::Reply;
+use crate::host::reply::undecided;
 use crate::project::find::{self, Newest};
 use crate::project::home;
 use crate::project::trust::{self, OwnChart};
@@ -62,119 +62,109 @@ fn meant(
     }))
 }
 
-/// Returns the project's own chart, which counts if the command line names none.
-fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart {
-    if named.is_some() {
-        return OwnChart::Absent;
-    }
-    let root = match known {
-        Some(meant) => Some(meant.root.clone()),
-        None => home::project_root(&cwd(), home),
-    };
-    root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
-}
-
 /// The instance that an event is about.
+#[derive(Default)]
 pub(super) struct Target {
     /// What is done once the host has the warnings.
-    pub(super) due: AfterAnswer,
-    /// `None` if there is none yet.
+    pub(super) after: AfterAnswer,
+    /// `None` if there is none yet, or if nothing can be decided.
     pub(super) place: Option<Place>,
     pub(super) quiet: bool,
     pub(super) warnings: Vec<String>,
+    pub(super) messages: Vec<String>,
     pub(super) is_unclaimed: bool,
 }
 
-/// The chart that decides about an event.
-struct Chosen {
-    chart: Arc<Chart>,
-    /// What the event is about, if that is known without the chart.
-    known: Option<Meant>,
-    /// Why the project's own chart does not count.
-    ignored: Vec<String>,
+impl Target {
+    /// Returns the answer that nothing can be decided.
+    pub(super) fn undecided(name: &str, why: &str) -> Self {
+        Self { warnings: vec![undecided(name, why)], ..Self::default() }
+    }
+
+    /// Returns the place of what the session has claimed.
+    pub(super) fn driven(&self) -> Option<&Place> {
+        self.place.as_ref().filter(|_| !self.is_unclaimed)
+    }
 }
 
-/// Returns the chart that decides about an event. The error is the answer if none does.
-fn chosen(
+/// Finds the instance that an event is about, in the plans or in what the project's own chart has.
+pub(super) fn of_project(
     name: &str,
     session: Option<&str>,
     named: Option<&str>,
     quiet: bool,
-) -> Result<Chosen, Box<Reply>> {
-    let undecided = |why| Box::new(Reply::undecided(name, why));
-    let load = |choice: Choice<'_>, known, ignored| match choice.load() {
-        Ok(chart) => Ok(Chosen { chart, known, ignored }),
-        Err(error) => Err(undecided(format!("the chart cannot be used: {error}"))),
-    };
-    let silent = |why| Err(Box::new(Reply::silent(name, quiet).with_warnings(why)));
-    let chart = match Choice::of(named) {
-        Choice::Embedded(chart) => chart,
-        choice @ Choice::File(_) => return load(choice, None, Vec::new()),
-    };
-    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
-    // is.
-    let known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
-    let mut ignored = Vec::new();
-    match own_chart(named, chart.home(), known.as_ref()) {
-        OwnChart::Trusted(path) => return load(Choice::File(&path), None, ignored),
-        // Where it was trusted, the user counts on it.
-        OwnChart::Changed(why) => return silent(vec![why]),
-        // Where it never was, a stop that is not about a plan is silent.
-        OwnChart::Ignored(why) if !is_nothings(known.as_ref()) => ignored.push(why),
-        OwnChart::Ignored(_) | OwnChart::Absent => {}
-    }
-    match known.is_none() || !chart.has_rules(name) {
-        true => silent(ignored),
-        false => load(Choice::Embedded(chart), known, ignored),
+) -> Target {
+    let mut target = Target { quiet, ..Target::default() };
+    match find_in_project(&mut target, name, session, named) {
+        Ok(()) => target,
+        Err(why) => Target::undecided(name, &why),
     }
 }
 
-/// Finds the instance that an event is about. The error is the answer if it has nothing to do with us, or if nothing can be
-/// decided.
-pub(super) fn find_place(
+fn find_in_project(
+    target: &mut Target,
     name: &str,
     session: Option<&str>,
     named: Option<&str>,
-    quiet: bool,
-) -> Result<Target, Box<Reply>> {
-    let undecided = |why| Box::new(Reply::undecided(name, why));
-    let Chosen { mut chart, known, ignored } = chosen(name, session, named, quiet)?;
+) -> Result<(), String> {
+    let mut choice = Choice::of(named);
+    let mut known = None;
+    let own;
+    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never is.
+    if let Choice::Embedded(chart) = choice {
+        known = meant(name, session, chart.home(), chart.is_per_session())?;
+        let is_claimed = known.as_ref().is_some_and(|meant| !meant.is_unclaimed);
+        let root = known.as_ref().filter(|_| named.is_none()).map(|meant| meant.root.as_path());
+        match root.map_or(OwnChart::Absent, trust::own_chart) {
+            OwnChart::Trusted(path) => {
+                own = path;
+                (choice, known) = (Choice::File(&own), None);
+            }
+            // Where it was trusted, the user counts on it.
+            OwnChart::Changed(why) => {
+                target.warnings.push(why);
+                return Ok(());
+            }
+            // Where it never was, a stop that is not about a plan is silent.
+            OwnChart::Ignored(why) if is_claimed => target.warnings.push(why),
+            OwnChart::Ignored(_) | OwnChart::Absent => {}
+        }
+        if matches!(choice, Choice::Embedded(_)) && (known.is_none() || !chart.has_rules(name)) {
+            return Ok(());
+        }
+    }
+    let mut chart = choice.load().map_err(unusable)?;
     if let Some(chart) = Arc::get_mut(&mut chart) {
         // Without a name, it is the first chart or the project's own.
         chart.is_default |= named.is_none();
     }
-    let (scope, quiet) = (&chart.scope, chart.quiet);
+    let scope = &chart.scope;
+    target.quiet = chart.quiet;
     let meant = match known {
         Some(known) => Some(known),
-        None => meant(name, session, &scope.home, scope.is_per_session()).map_err(undecided)?,
+        None => meant(name, session, &scope.home, scope.is_per_session())?,
     };
     let has_rules_for = |list: &str| chart.on.get(list).is_some_and(|rules| !rules.is_empty());
     let has_rules =
         |meant: &Meant| has_rules_for(name) && (!meant.is_unclaimed || has_rules_for(UNCLAIMED));
-    let Some(meant) = meant.filter(has_rules) else {
-        let reply = Reply::silent(name, quiet).with_warnings(ignored);
-        return Err(Box::new(reply));
+    let Some(Meant { root, claimed, is_unclaimed }) = meant.filter(has_rules) else {
+        return Ok(());
     };
-    let Meant { root, claimed, is_unclaimed } = meant;
-    let mut due = AfterAnswer::default();
     let found = match claimed {
-        Some(claimed) => of_claim(claimed, scope, session, &mut due),
+        Some(claimed) => of_claim(claimed, scope, session, &mut target.after),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
-    let Newest { instance, mut warnings } = distrusting(&root, &scope.home, found);
-    if is_unclaimed {
-        // The session that works on the instance reads them.
-        warnings.clear();
-    }
-    warnings.splice(0..0, ignored);
-    let place = instance.map(|instance| Place::new(chart, root, instance));
-    Ok(Target { due, place, quiet, warnings, is_unclaimed })
+    let Newest { instance, warnings } = distrusting(&root, &scope.home, found);
+    // The session that works on the instance reads them.
+    target.warnings.extend(warnings.into_iter().filter(|_| !is_unclaimed));
+    target.is_unclaimed = is_unclaimed;
+    target.place = instance.map(|instance| Place::new(chart, root, instance));
+    Ok(())
 }
 
-/// Returns whether an event is not about an instance that its session has claimed.
-fn is_nothings(meant: Option<&Meant>) -> bool {
-    meant.is_none_or(|meant| meant.is_unclaimed)
+fn unusable(error: ChartError) -> String {
+    format!("the chart cannot be used: {error}")
 }
 
 /// Finds the instance that the session claimed last. If it is gone, that is said once.
@@ -215,40 +205,32 @@ pub(super) fn homes(chart: &Embedded) -> impl Iterator<Item = (PathBuf, String)>
 
 /// Loads the chart of changes for one of its homes.
 pub(super) fn at_home(chart: &'static Embedded, home: String) -> Result<Arc<Chart>, String> {
-    let chart = Choice::Embedded(chart).load();
-    let mut chart = chart.map_err(|error| format!("the chart cannot be used: {error}"))?;
+    let mut chart = Choice::Embedded(chart).load().map_err(unusable)?;
     if let Some(chart) = Arc::get_mut(&mut chart) {
         chart.scope.home = home;
     }
     Ok(chart)
 }
 
-/// Finds the place of the change that the session of an event has reviewed at its stops; `None` if it has none reviewed.
-pub(super) fn place_of_change(event: &Event, name: &str) -> Result<Option<Target>, String> {
-    let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
+/// Finds the change that a session has reviewed at its stops; `None` if it has none reviewed.
+pub(super) fn of_change(name: &str, session: Option<&str>) -> Result<Option<Target>, String> {
+    let (Some(session), Some(embedded)) = (session, of_changes()) else {
         return Ok(None);
     };
     for (root, home) in homes(embedded) {
-        if !root.join(&home).join(embedded.folder()).is_dir() {
+        if !embedded.has_rules(name) || !root.join(&home).join(embedded.folder()).is_dir() {
             continue;
         }
         let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
             continue;
         };
-        if !embedded.has_rules(name) {
-            break;
-        }
         let chart = at_home(embedded, home)?;
-        let mut due = AfterAnswer::default();
-        let found = of_claim(claimed, &chart.scope, Some(session), &mut due);
-        let found = distrusting(&root, &chart.scope.home, found);
-        return Ok(Some(Target {
-            due,
-            quiet: chart.quiet,
-            warnings: found.warnings,
-            is_unclaimed: false,
-            place: (found.instance).map(|instance| Place::new(chart, root, instance)),
-        }));
+        let mut after = AfterAnswer::default();
+        let found = of_claim(claimed, &chart.scope, Some(session), &mut after);
+        let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
+        let quiet = chart.quiet;
+        let place = instance.map(|instance| Place::new(chart, root, instance));
+        return Ok(Some(Target { after, place, quiet, warnings, ..Target::default() }));
     }
     Ok(None)
 }

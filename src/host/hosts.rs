@@ -69,22 +69,10 @@ pub struct Host {
     pub folder: &'static str,
     /// The variable that names another folder for the user's.
     pub home: &'static str,
-    /// In the user's folder: the file and the table in it (`FILE#/POINTER`) with the installed plugins, or the folder with
-    /// a folder for each of them.
-    pub plugins: &'static str,
-    /// The key in the settings that says which plugins are on.
-    pub enabled: &'static str,
-    /// The files that may have hooks, and folders of them, below `folder`; each one overrides the previous ones. What comes after
-    /// a `#` points to the events in the file, which are else in `hooks`.
+    /// The files below `folder` that may have hooks or say which plugins are on; each one overrides the previous ones.
     pub hooks: &'static [&'static str],
-    /// Those that only projects have.
-    pub local: &'static [&'static str],
-    /// Those of the administrator.
-    pub managed: &'static [&'static str],
     /// The key in the settings that turns all hooks off.
     pub off: &'static str,
-    /// The key in the administrator's settings that turns all other hooks off.
-    pub only: &'static str,
     /// Patterns of files in a project that it gives to its agents as instructions, apart from those in `folder`.
     instructions: &'static [&'static str],
     /// How to install the plugin `PLUGIN`.
@@ -124,13 +112,8 @@ const ANY: Host = Host {
     unconfined: "",
     folder: "",
     home: "",
-    plugins: "",
-    enabled: "",
-    hooks: &["settings.json"],
-    local: &[],
-    managed: &[],
+    hooks: &["settings.json", "settings.local.json"],
     off: "",
-    only: "",
     instructions: &["AGENTS.md"],
     install: "",
 };
@@ -149,9 +132,6 @@ pub static HOSTS: &[Host] = &[
         shows_messages: false,
         folder: ".copilot",
         home: "COPILOT_HOME",
-        plugins: "settings.json#/enabledPlugins",
-        hooks: &["hooks", "settings.json"],
-        local: &[".github/hooks", ".claude/settings.json", ".claude/settings.local.json"],
         instructions: &[
             "AGENTS.md",
             ".github/copilot-instructions.md",
@@ -173,7 +153,7 @@ pub static HOSTS: &[Host] = &[
         shell: &["GEMINI_CLI"],
         names_session: "UserPromptSubmit",
         folder: ".gemini",
-        plugins: "extensions",
+        hooks: &["settings.json", "extensions/taskie/hooks/hooks.json"],
         instructions: &["GEMINI.md"],
         install: "`gemini extensions install ./plugin`",
         ..ANY
@@ -192,7 +172,7 @@ pub static HOSTS: &[Host] = &[
         longest_hook: 60,
         folder: ".qwen",
         home: "QWEN_HOME",
-        plugins: "extensions",
+        hooks: &["settings.json", "extensions/taskie/hooks/hooks.json"],
         instructions: &["QWEN.md", "AGENTS.md"],
         install: "`qwen extensions install ./:PLUGIN`",
         ..ANY
@@ -207,7 +187,6 @@ pub static HOSTS: &[Host] = &[
         unconfined: "\"sandbox_policy\":{\"type\":\"danger-full-access\"",
         folder: ".codex",
         home: "CODEX_HOME",
-        plugins: "config.toml#/plugins",
         hooks: &["hooks.json", "config.toml"],
         instructions: &["AGENTS.md", "AGENTS.override.md", "**/.agents/**"],
         install: "`codex plugin marketplace add ./` and `codex plugin add PLUGIN@taskie`",
@@ -223,8 +202,7 @@ pub static HOSTS: &[Host] = &[
         names_session: "SessionStart",
         context: ContextForm::Text,
         folder: ".factory",
-        plugins: "settings.json#/enabledPlugins",
-        hooks: &["hooks.json#", "settings.json"],
+        hooks: &["hooks.json", "settings.json"],
         install: "`droid plugin marketplace add ./` and `droid plugin install PLUGIN@FOLDER`, where FOLDER is the name of the clone's folder",
         ..ANY
     },
@@ -247,17 +225,7 @@ const CLAUDE: Host = Host {
     longest_hook: LONGEST_HOOK,
     folder: ".claude",
     home: "CLAUDE_CONFIG_DIR",
-    plugins: "plugins/installed_plugins.json#/plugins",
-    enabled: "enabledPlugins",
-    local: &[".claude/settings.local.json"],
-    managed: &[
-        "/etc/claude-code/managed-settings.json",
-        "/etc/claude-code/managed-settings.d",
-        "/Library/Application Support/ClaudeCode/managed-settings.json",
-        "/Library/Application Support/ClaudeCode/managed-settings.d",
-    ],
     off: "disableAllHooks",
-    only: "allowManagedHooksOnly",
     // Its plugins have the folders of the last three.
     instructions: &[
         "CLAUDE.md",

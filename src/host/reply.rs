@@ -44,8 +44,7 @@ impl Reply {
 
     /// Returns the answer that allows the event because no decision could be made.
     pub fn undecided(event: &str, why: String) -> Self {
-        let why = format!("No decision could be made about this {event}, so it is allowed: {why}");
-        Self::silent(event, false).with_warnings(vec![why])
+        Self::silent(event, false).with_warnings(vec![undecided(event, &why)])
     }
 
     /// Returns an answer. `block` is the text that sends the agent back, `messages` are for the user, and `says` is
@@ -190,6 +189,11 @@ impl Reply {
         }
         self
     }
+}
+
+/// Returns what is said where no decision could be made.
+pub fn undecided(event: &str, why: &str) -> String {
+    format!("No decision could be made about this {event}, so it is allowed: {why}")
 }
 
 /// Returns a text as it is shown, cut to the length that every host shows.

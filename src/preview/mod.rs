@@ -41,17 +41,17 @@ pub(crate) fn template(
         return Err(RenderError { message, help: Some(help), excerpt: None });
     }
     let names = Names::new(chart, world, event);
-    names.set_preview();
-    let rendered = match chart.prompt_of(name) {
-        Some(prompt) => {
-            let text = Text(format!("{{{{ prompts['{prompt}'] }}}}"));
-            names.expressions.text(&text, &names.root())
-        }
-        None => names.expressions.template(name, &names.root()),
+    let text = match chart.prompt_of(name) {
+        Some(prompt) => format!("{{{{ prompts['{prompt}'] }}}}"),
+        None => format!("{{% include '{name}' %}}"),
     };
+    // It is rendered outside its rule: what the guard of that would have ensured may be missing.
+    let rendered = names.expressions.strict_text(&Text(text), &names.root());
     // Not `Fault::at`: a missing option is shown where the template uses it.
     let fault = |error| Fault::Expression { place: name.to_owned(), error };
-    rendered.map_err(|found| error(chart, &fault(found)))
+    let help = "it is shown outside its rule, where what it is about may be missing: a running cycle, a review that has run";
+    let help = Some(help.to_owned());
+    rendered.map_err(|found| RenderError { help, ..error(chart, &fault(found)) })
 }
 
 /// Returns the place and the `about` of a rule.

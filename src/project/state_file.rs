@@ -212,7 +212,7 @@ fn misfit(name: &str, value: &Json, wanted: &str) -> String {
 fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
     let words: Vec<&str> = match (field.kind, &field.one_of) {
         (FieldType::Phase, _) => chart.phases.keys().map(String::as_str).collect(),
-        (_, words) => words.iter().flat_map(|words| words.list()).map(String::as_str).collect(),
+        (_, words) => words.iter().flatten().map(String::as_str).collect(),
     };
     let one = std::slice::from_ref(value);
     let items = value.as_array().map_or(one, Vec::as_slice).iter();

@@ -9,7 +9,10 @@ use crate::host::vendors::SEVERITIES;
 use crate::text::{cut_bytes, plain_line};
 
 /// What the answer to a review can say of a finding: that it is gone, that it stays, and that it is left for later.
-pub const ANSWERS: [&str; 3] = ["fixed", DECLINED, PUT_OFF];
+pub const ANSWERS: [&str; 3] = [FIXED, DECLINED, PUT_OFF];
+
+/// What a finding is that an answer says is gone.
+pub const FIXED: &str = "fixed";
 
 /// What a finding is that an answer leaves as it is.
 pub const DECLINED: &str = "declined";

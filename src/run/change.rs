@@ -234,7 +234,7 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Event, String> {
     Ok(event)
 }
 
-/// Returns whether files that count have changed since the tree that the review at `event` has read.
+/// Returns whether files that count have changed since the tree that a review has read, or whether that is unknown.
 pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
     let ended = performed.decision.ended.as_ref();
     let has_run = ended
@@ -242,10 +242,13 @@ pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
     let tree = performed.tree.clone().filter(|_| has_run);
     let is_same = |tree: &String| place.trees().read().is_ok_and(|now| now.id == *tree);
     let tree = tree.filter(|tree| !is_same(tree));
-    let now = tree.and_then(|tree| find(place, Base::Known(&tree)).ok());
+    let Some(tree) = tree else {
+        return false;
+    };
     // What was asked for is all that has changed.
-    let skip = place.is_own().then(|| skipped(place));
-    now.is_some_and(|now| now.lines(&skip.unwrap_or_default()).is_some())
+    let skip = if place.is_own() { skipped(place) } else { Vec::new() };
+    let now = find(place, Base::Known(&tree));
+    !now.is_ok_and(|now| now.lines(&skip).is_none())
 }
 
 /// Sets the fields of an event that say what has changed. Nothing is asked for that a setting would not say.

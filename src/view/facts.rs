@@ -16,7 +16,6 @@ use crate::engine::fault::Fault;
 use crate::engine::inspect::{Inspector, Standing};
 use crate::engine::spent::of_cycle;
 use crate::hash::IndexMap;
-use crate::process::log;
 use crate::project::state_file::Reading;
 use crate::run::foresee::obstacle_at_stop;
 use crate::run::place::Place;
@@ -45,8 +44,6 @@ pub(crate) struct Facts {
     /// The totals of all reviews that this machine ran.
     pub(crate) totals: Totals,
     pub(crate) running: Option<Running>,
-    /// The last line of the running reviewer's log.
-    pub(crate) last_line: Option<String>,
     /// The session that drives the instance.
     pub(crate) driver: Option<String>,
     pub(crate) next: Option<Next>,
@@ -54,8 +51,6 @@ pub(crate) struct Facts {
     pub(crate) unknown: Option<String>,
     /// The sentence that ends the instance, if it is at its end.
     pub(crate) finished: Option<String>,
-    /// The fields that the cycles count, limit and end with, and that say who reviews.
-    pub(crate) of_cycles: Vec<String>,
     pub(crate) stop: Stop,
     pub(crate) waits: Waits,
     /// What is in the way of the next stop, as a sentence.
@@ -147,10 +142,6 @@ impl Facts {
             (None, true) => Stop::elsewhere(chart.scope.noun()),
             (None, false) => Stop::foreseen(place, foreseen, by.as_deref(), is_unattended),
         };
-        let last_line = running
-            .as_ref()
-            .filter(|running| !running.log.is_empty())
-            .and_then(|running| log::last_line(&place.dir().join(&running.log)));
         let limits = place.unfit_settings();
         let retried = postponed::retried(place.journal());
         let on_disk =
@@ -168,7 +159,6 @@ impl Facts {
             progress: progress(chart, &snapshot.as_world()),
             totals: Totals::of(&journal),
             running,
-            last_line,
             driver,
             next,
             unknown,
@@ -186,7 +176,6 @@ impl Facts {
                 .chain(unstartable)
                 .chain(limits)
                 .collect(),
-            of_cycles: of_cycles(chart, &view),
             finished: is_final.then(|| finished(place)),
             context,
             chart: Arc::clone(chart),
@@ -223,7 +212,7 @@ impl Facts {
             json!({
                 "cycle": running.cycle, "n": running.n, "file": format!("{}/{}", self.dir, running.file),
                 "by": running.by, "started": running.started, "seconds": running.elapsed().as_secs(),
-                "timeout": running.timeout, "gate": running.gate, "last_line": self.last_line,
+                "timeout": running.timeout, "gate": running.gate,
             })
         });
         let next = self.next.as_ref();
@@ -258,17 +247,6 @@ pub(crate) fn in_words(value: &Json) -> String {
         Json::Bool(false) => "no".to_owned(),
         other => text::in_words(other),
     }
-}
-
-/// Returns the context fields that belong to the cycles, for which there are other words.
-fn of_cycles(chart: &Chart, view: &Inspector) -> Vec<String> {
-    let invokes = chart.on.values().flatten().filter_map(|rule| rule.invoke.as_deref());
-    let by = invokes.flat_map(|invoke| view.fields_in(invoke));
-    let cycles = chart.cycles.values().flat_map(|cycle| {
-        let ends = view.fields_in(&cycle.exit.0).into_iter();
-        [cycle.count.clone(), cycle.limit.clone()].into_iter().chain(ends.map(|(name, _)| name))
-    });
-    cycles.chain(by.map(|(name, _)| name)).collect()
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.

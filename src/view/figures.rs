@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::vendors::{PASS, SEVERITIES, VERDICTS};
+use crate::host::vendors::VERDICTS;
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, usd};
 use crate::store::journal::ReviewLine;
 use crate::text::shown;
@@ -51,10 +51,6 @@ impl Totals {
 pub(crate) struct Figures {
     pub(crate) reviews: usize,
     verdicts: IndexMap<String, usize>,
-    /// Those with a verdict other than the best one, or with findings.
-    found: usize,
-    /// How many findings of each severity they have.
-    findings: IndexMap<String, usize>,
     failed: usize,
     seconds: u64,
     /// In millionths of a dollar.
@@ -69,8 +65,6 @@ impl Figures {
         for run in runs.filter(|run| counts(run)) {
             figures.add(run);
         }
-        let rank = |name: &String| SEVERITIES.iter().position(|severity| severity == name);
-        figures.findings.sort_by_cached_key(|name, _| rank(name));
         figures
     }
 
@@ -79,11 +73,6 @@ impl Figures {
         self.failed += usize::from(run.error.is_some());
         if let Some(verdict) = &run.verdict {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            let is_clean = verdict == PASS && run.found.findings.is_empty();
-            self.found += usize::from(!is_clean);
-        }
-        for (severity, count) in run.found.counts() {
-            *self.findings.entry(severity.to_owned()).or_default() += count;
         }
         self.seconds = self.seconds.saturating_add(run.seconds);
         match run.cost {
@@ -92,23 +81,8 @@ impl Figures {
         }
     }
 
-    /// Returns the percentage of verdicts that found something, rounded.
-    fn share(&self) -> Option<usize> {
-        let verdicts: usize = self.verdicts.values().sum();
-        (self.found * 200 + verdicts).checked_div(verdicts * 2)
-    }
-
     fn time(&self) -> String {
         span(Duration::from_secs(self.seconds))
-    }
-
-    /// Says how many reviews there are, and how many of them failed.
-    pub(crate) fn counted(&self) -> String {
-        let failed = match self.failed {
-            0 => String::new(),
-            failed => format!(" and {failed} that failed"),
-        };
-        format!("{}{failed}", counted(self.reviews - self.failed, "review"))
     }
 
     pub(crate) fn price(&self) -> String {
@@ -120,24 +94,11 @@ impl Figures {
             0 => String::new(),
             failed => format!(", {failed} failed"),
         };
-        let verdicts: usize = self.verdicts.values().sum();
-        let share =
-            (verdicts > 0).then(|| format!(", {} of {verdicts} found something", self.found));
-        let findings: Vec<String> = self
-            .findings
-            .iter()
-            .map(|(severity, count)| format!("{count} {}", shown(severity)))
-            .collect();
-        let findings = match findings.is_empty() {
-            true => String::new(),
-            false => format!(": {}", findings.join(", ")),
-        };
         format!(
-            "{} in {}, cost {}{failed}{}{findings}",
+            "{} in {}, cost {}{failed}",
             counted(self.reviews, "review"),
             self.time(),
-            self.price(),
-            share.unwrap_or_default()
+            self.price()
         )
     }
 }
@@ -147,8 +108,7 @@ impl Serialize for Figures {
         let cost = (self.unpriced < self.reviews).then_some(self.cost);
         let figures = json!({
             "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
-            "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
-            "cost_usd": cost.map(usd), "unpriced": self.unpriced,
+            "seconds": self.seconds, "cost_usd": cost.map(usd), "unpriced": self.unpriced,
         });
         figures.serialize(serializer)
     }

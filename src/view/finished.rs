@@ -20,7 +20,7 @@ pub(crate) fn finished(place: &Place) -> String {
     let figures = Figures::of(past.iter().map(|review| &review.run));
     let reviews = match figures.reviews {
         0 => "no review on record".to_owned(),
-        _ => format!("{} (cost: {})", figures.counted(), figures.price()),
+        many => format!("{} (cost: {})", counted(many, "review"), figures.price()),
     };
     let entries = snapshot.ledger();
     let left = [(OPEN, OPEN), (PUT_OFF, "left for later")];

@@ -1,4 +1,4 @@
-//! All instances of a project: where each one is, what its reviews cost, and who drives it.
+//! All instances of a project: where each one is, whose turn it is, and what its reviews cost.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ use crate::run::place::Place;
 use crate::text::shown;
 
 /// The columns of the table, after the name.
-pub(crate) const HEAD: [&str; 7] = ["phase", "next", "turn", "done", "reviews", "cost", "driver"];
+pub(crate) const HEAD: [&str; 5] = ["phase", "next", "turn", "done", "cost"];
 
 /// Returns the row of an instance, and the same as JSON.
 pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
@@ -33,17 +33,13 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let done: Vec<String> = done.map(|part| format!("{}/{}", part.done, part.all)).collect();
     let done = Some(done.join(" ")).filter(|done| !done.is_empty());
     let price = (figures.reviews > 0).then(|| figures.price());
-    // The start of a session's id is enough to identify it.
-    let driver = turn.driver.map(|id| id.chars().take(8).collect::<String>());
     let cells = vec![
         name.clone(),
         or_none(phase),
         or_none(next),
         whose(turn.waits).to_owned(),
         or_none(done.as_deref()),
-        figures.reviews.to_string(),
         or_none(price.as_deref()),
-        or_none(driver.as_deref()),
     ];
     (cells, json)
 }

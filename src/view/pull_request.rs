@@ -7,7 +7,7 @@ use super::reviews::ReviewFacts;
 use super::screen::title;
 use crate::project::ledger::LedgerEntry;
 use crate::receipt::render::unpassed;
-use crate::reviewer::finding::{DECLINED, OPEN, PUT_OFF, RULINGS};
+use crate::reviewer::finding::{FIXED, OVER};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
 
@@ -39,27 +39,13 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
     section(&mut parts, "Reviews", reviews.collect());
     let left = unpassed(chart, &place.instance.dir, &place.journal().read());
     section(&mut parts, "Not passed", left.iter().map(|it| format!("- {}", shown(it))).collect());
-    let is_ruling = |state: &String| RULINGS.iter().any(|(_, word)| word == state);
-    let why = |entry: &LedgerEntry| {
-        let why = entry.why.as_ref();
-        why.map_or_else(String::new, |why| format!(": {}", literal(why)))
-    };
-    let item = |entry: &LedgerEntry| format!("- {}{}", literal(&entry.to_string()), why(entry));
-    let said = |entry: &LedgerEntry| {
-        let (finding, state) = (literal(&entry.to_string()), &entry.state);
-        format!("- {finding}: {state}{}", why(entry))
-    };
-    let is_put_off = |state: &String| state == PUT_OFF;
-    let is_left = |state: &String| state == DECLINED;
-    let list = |is_meant: &dyn Fn(&String) -> bool, show: &dyn Fn(&LedgerEntry) -> String| {
-        let meant = ledger.iter().filter(|entry| is_meant(&entry.state));
-        meant.map(show).collect()
-    };
-    section(&mut parts, "Decided by the user", list(&is_ruling, &said));
-    section(&mut parts, "Left as it is", list(&is_left, &said));
-    section(&mut parts, "Left for later", list(&is_put_off, &item));
-    let is_open = |state: &String| state == OPEN;
-    section(&mut parts, "Not answered", list(&is_open, &item));
+    let is_told = |entry: &&LedgerEntry| ![OVER, FIXED].contains(&&*entry.state);
+    let findings = ledger.iter().filter(is_told).map(|entry| {
+        let why = entry.why.as_ref().map(|why| format!(": {}", literal(why)));
+        let why = why.unwrap_or_default();
+        format!("- {}: {}{why}", literal(&entry.to_string()), entry.state)
+    });
+    section(&mut parts, "Findings", findings.collect());
     if facts.totals.all.reviews > 0 {
         let cost = strip_str(&facts.totals.all.sentence()).to_string();
         parts.push(format!("{}.", cost.replace('\u{a0}', " ")));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstream::adapter::strip_str;
 use serde_json::Value as Json;
 
-use super::facts::{CycleFacts, Facts, in_words};
+use super::facts::{CycleFacts, Facts};
 use super::progress;
 use super::reviews::ReviewFacts;
 use super::turn::{Next, Waits};
@@ -16,8 +16,8 @@ use crate::page::{
 use crate::store::facts::Running;
 use crate::text::{capitalized, shown, shown_lines};
 
-/// The most rows for the reviews of one cycle: those of what was reviewed last.
-const MOST_ROWS: usize = 4;
+/// The most rows for reviews: those of what was reviewed last.
+const MOST_ROWS: usize = 6;
 
 /// Returns the rows about the state, without the reviews.
 fn rows(facts: &Facts) -> Vec<(String, String)> {
@@ -37,11 +37,6 @@ fn rows(facts: &Facts) -> Vec<(String, String)> {
             row("phase", due);
         }
         _ => row("phase", "not started: there is no state.json yet".to_owned()),
-    }
-    if facts.is_started && facts.is_usable && !is_of_change {
-        for (name, value) in plain_fields(facts) {
-            row(&name.replace('_', " "), value);
-        }
     }
     if facts.cycle.is_some() {
         row("review", progress(facts));
@@ -98,23 +93,6 @@ pub(crate) fn screen(facts: &Facts) -> Page {
     page
 }
 
-/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null, false or
-/// missing.
-fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
-    let chart = &facts.chart;
-    let is_shown = |name: &String| {
-        name == &chart.state || Some(name) == chart.next.as_ref() || facts.of_cycles.contains(name)
-    };
-    facts
-        .context
-        .iter()
-        // A switch that is off says nothing.
-        .filter(move |(name, value)| {
-            !is_shown(name) && !value.is_null() && **value != Json::Bool(false)
-        })
-        .map(|(name, value)| (name, in_words(value)))
-}
-
 /// Returns which review is next, of how many.
 fn progress(facts: &Facts) -> String {
     let Some(cycle) = &facts.cycle else {
@@ -162,27 +140,20 @@ fn reviews(facts: &Facts) -> Vec<String> {
     let groups = facts.groups();
     let names = groups.iter().map(|(first, _)| title(facts, first));
     let widest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    let hidden = groups.len().saturating_sub(MOST_ROWS);
     let mut rows = Vec::new();
-    for of_cycle in groups.chunk_by(|(a, _), (b, _)| a.cycle == b.cycle) {
-        let hidden = of_cycle.len().saturating_sub(MOST_ROWS);
-        if hidden > 0 {
-            let cycle = &of_cycle[0].0.cycle;
-            rows.push(paint_words(FAINT, &format!("{cycle}: {hidden} more before these")));
+    if hidden > 0 {
+        rows.push(paint_words(FAINT, &format!("{hidden} more before these")));
+    }
+    for (first, group) in &groups[hidden..] {
+        let mut marks: Vec<String> = group.iter().map(mark).collect();
+        let changed = group.last().map_or(&[][..], |review| &review.changed);
+        if !changed.is_empty() {
+            let text = format!("({} changed since)", shown(&changed.join(", ")));
+            marks.push(paint_words(ALERT, &text));
         }
-        for (first, group) in &of_cycle[hidden..] {
-            let mut marks: Vec<String> = group.iter().map(mark).collect();
-            let changed = group.last().map_or(&[][..], |review| &review.changed);
-            if let Some((first, others)) = changed.split_first() {
-                let more = match others.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                let text = format!("({}{more} changed since)", shown(first));
-                marks.push(paint_words(ALERT, &text));
-            }
-            let name = title(facts, first);
-            rows.push(format!("{}  {}", unbroken(&format!("{name:<widest$}")), marks.join("  ")));
-        }
+        let name = title(facts, first);
+        rows.push(format!("{}  {}", unbroken(&format!("{name:<widest$}")), marks.join("  ")));
     }
     rows
 }
@@ -270,11 +241,7 @@ fn what_to_do(facts: &Facts) -> String {
                 what_runs(running),
                 unbroken(&span(running.elapsed())),
                 unbroken(&span(Duration::from_secs(running.timeout)))
-            ) + &facts
-                .last_line
-                .as_ref()
-                .map(|line| format!("\nits log: {}", shown(line)))
-                .unwrap_or_default()
+            )
         }
         (Waits::Session, _, Some(driver)) => format!(
             "session {} drives this {}: the stops of this session are not about it",

@@ -45,23 +45,20 @@ impl Stop {
         by: Option<&str>,
         is_unattended: bool,
     ) -> Self {
-        match step.map(|step| what(place, step, by)) {
-            Ok(stop) if is_unattended => {
-                // Asking for the reviews of a change starts over.
-                let starts_over = place.chart.scope.is_of_changes();
-                let then = match (stop.does, stop.said.is_empty()) {
-                    (Does::Allow, is_silent) if is_silent || starts_over => String::new(),
-                    (Does::Allow, _) => {
-                        format!("; to one that takes it up, it says: {}", stop.said)
-                    }
-                    _ => format!("; once one has taken it up, {}", stop.text),
-                };
-                let noun = place.chart.scope.noun();
-                Self::allowed(&format!("no session drives the {noun}{then}"))
-            }
-            Ok(stop) => stop,
-            Err(why) => Self::allowed(&why.to_string()),
+        let stop = match step {
+            Ok(step) => what(place, step, by),
+            Err(why) => return Self::allowed(&why.to_string()),
+        };
+        if !is_unattended {
+            return stop;
         }
+        // Asking for the reviews of a change starts over.
+        let is_silent = stop.said.is_empty() || place.chart.scope.is_of_changes();
+        let then = match stop.does {
+            Does::Allow if is_silent => String::new(),
+            _ => format!("; once one has taken it up, {}", stop.text),
+        };
+        Self::allowed(&format!("no session drives the {}{then}", place.chart.scope.noun()))
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn timeline(chart: &Chart, lines: &[Line]) -> Page {
     let mut page = Page::new(width(), TIME);
     let entries = lines.iter().rev().filter_map(|line| {
         let text = match line {
-            Line::Decision(decided) => decision(decided)?,
+            Line::Decision(decided) => decision(chart, decided)?,
             Line::Review(run) => review(chart, run),
             Line::Gate(run) => gate(run),
         };
@@ -63,7 +63,7 @@ pub(crate) fn timeline(chart: &Chart, lines: &[Line]) -> Page {
 }
 
 /// Returns what was decided. What the row of a review says is not repeated.
-fn decision(decided: &DecisionLine) -> Option<String> {
+fn decision(chart: &Chart, decided: &DecisionLine) -> Option<String> {
     let about = decided.fired().filter_map(|rule| rule.about.as_deref()).last();
     let why = decided.stuck.as_deref().or(about);
     let because = why.map_or_else(String::new, |why| format!(": {}", shown(why)));
@@ -76,11 +76,10 @@ fn decision(decided: &DecisionLine) -> Option<String> {
         _ if event == REVIEW => format!("Nothing was reviewed{because}"),
         "block" if is_at_stop => format!("{}{because}", paint_words(ALERT, "Stop blocked")),
         _ if is_at_stop => format!("{}{because}", paint_words(GOOD, "Stop allowed")),
-        "action" => {
-            let action = decided.action.as_deref().unwrap_or_default();
-            format!("What is next? {}", paint_words(ACCENT, &shown(action)))
-        }
+        // A question changes nothing.
+        "action" => return None,
         _ => match (event.strip_prefix("enter "), event.strip_prefix(RUN)) {
+            (Some(_), _) if chart.scope.is_of_changes() => "The change begins".to_owned(),
             (Some(phase), _) => format!("Entered {}", paint_words(STRONG, &shown(phase))),
             (None, Some(command)) => {
                 format!("Ran {}{}", paint_words(STRONG, &shown(command)), changes(decided))
@@ -204,10 +203,9 @@ fn read_aloud(value: &Json) -> String {
             let first = list.get("first").and_then(Json::as_array);
             let first: Vec<String> = first.into_iter().flatten().map(Json::to_string).collect();
             let more = if (first.len() as u64) < items { ", …" } else { "" };
-            match (items, first.is_empty()) {
-                (0, _) => "[]".to_owned(),
-                (_, true) => counted(items, "item"),
-                (_, false) => format!("[{}{more}]", first.join(", ")),
+            match first.is_empty() {
+                true => counted(items, "item"),
+                false => format!("[{}{more}]", first.join(", ")),
             }
         }
         other => other.to_string(),

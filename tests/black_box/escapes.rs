@@ -149,8 +149,6 @@ const COMMANDS: &[&[&str]] = &[
     &["--chart", CHART, "chart", "test", ".taskie/own/scenarios"],
     &["--chart", CHART, "review"],
     &["check-chart", "--max-states", "50", CHART],
-    &["check-chart", "--max-states", "50", "--format", "sarif", CHART],
-    &["check-chart", "--max-states", "50", "--format", "github", CHART],
     &["next"],
     &["next", "--json"],
     &["status"],

@@ -20,7 +20,7 @@ fn chart(name: &str) -> PathBuf {
 #[test]
 fn the_examples_are_short_and_have_no_findings() {
     for (name, most) in
-        [("one-clean-plan", 3), ("closing", 1), ("approval", 25), ("security-review", 25)]
+        [("one-clean-plan", 3), ("closing", 1), ("approval", 20), ("security-review", 20)]
     {
         let text = fs::read_to_string(chart(name)).unwrap();
         let is_code = |line: &&str| !line.is_empty() && !line.starts_with('#');
@@ -158,15 +158,9 @@ fn a_chart_extends_a_file_of_the_project() {
     fs::write(&team, "extends = [\"taskie\"]\n[config.clean]\ndefault = 7\n").unwrap();
     let ran = project.run(&["config", "trust", "--yes"]);
     assert!(ran.stdout.contains("── .taskie/team.toml ──"), "{}", ran.stdout);
-    let clean = |expected: i64| {
-        let ran = project.run(&["config", "--json"]);
-        let json = ran.json();
-        assert_eq!(json["settings"]["clean"]["value"], expected);
-        (json["chart"].clone(), ran.stderr)
-    };
-    let (shown, warnings) = clean(7);
-    assert!(shown.as_str().unwrap().ends_with("statechart.toml (extends team.toml)"), "{shown}");
-    assert_eq!(warnings, "");
+    let ran = project.run(&["config", "--json"]);
+    assert_eq!(ran.json()["settings"]["clean"]["value"], 7);
+    assert_eq!(ran.stderr, "");
     fs::write(&team, "extends = [\"taskie\"]\n[config.clean]\ndefault = 1\n").unwrap();
     let message = project.stop().message();
     assert!(message.contains("has changed since you trusted it"), "{message}");

@@ -217,7 +217,7 @@ fn markdown() -> Result<String, ChartError> {
         ("Tests", "`value is test`, or by name in `select` and `selectattr`:", TESTS),
     ] {
         text.push_str(&format!("\n## {heading}\n\n{intro}\n\n"));
-        let names: Vec<String> = table.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let names: Vec<String> = table.iter().map(|name| format!("`{name}`")).collect();
         text.push_str(&format!("{}\n", names.join(", ")));
     }
     Ok(text)

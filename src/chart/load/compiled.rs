@@ -6,15 +6,16 @@ use std::sync::Arc;
 use serde::de::Deserialize as _;
 use serde::de::value::Error;
 
+use super::cycles;
 use super::fields::name_words;
 use super::resolver::Resolver;
-use super::{commands, cycles};
-use crate::chart::Chart;
-use crate::chart::model::{Scope, Source, WordTable, know_vendors, templates_beside};
+use crate::chart::model::{Scope, Source, know_vendors, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
 use crate::chart::shipped::CHARTS;
+use crate::chart::{Chart, PhaseEntry};
 use crate::expr::templates::Templates;
+use crate::hash::IndexMap;
 
 /// Returns the chart that `node` is.
 pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<Chart, Error> {
@@ -23,27 +24,21 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
         origin: origin.to_owned(),
         is_default: CHARTS.first().is_some_and(|first| first.id == origin),
         scope: source.scope.clone().of_home(),
-        phases: later(&source, |resolver, source| resolver.phases(source)),
-        commands: later(&source, |_, source| commands(source)),
+        phases: phases(&source),
         source,
         templates,
     })
 }
 
-fn later<T>(source: &Arc<Source>, resolve: fn(&mut Resolver<'_>, &Source) -> T) -> Part<T>
-where
-    T: 'static,
-{
+fn phases(source: &Arc<Source>) -> Part<IndexMap<String, PhaseEntry>> {
     let source = Arc::clone(source);
-    Part::later(move || resolve(&mut Resolver::default(), &source))
+    Part::later(move || Resolver::default().phases(&source))
 }
 
 fn source(node: &'static Node) -> Result<Source, Error> {
-    let names = |table| match table {
-        WordTable::Reviewers => node.at("reviewers").keys(),
-        WordTable::Cycles => node.at("cycles").keys(),
+    let words = move |settings: &mut _| {
+        name_words(settings, || node.at("reviewers").keys(), || node.at("cycles").keys());
     };
-    let words = move |fields: &mut _| name_words(fields, names);
     Ok(Source {
         extends: Option::deserialize(node.at("extends"))?.unwrap_or_default(),
         remove: Vec::new(),
@@ -54,7 +49,7 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         quiet: Option::deserialize(node.at("quiet"))?.unwrap_or_default(),
         templates: Option::deserialize(node.at("templates"))?.unwrap_or_else(templates_beside),
         scope: Scope::deserialize(node.at("scope"))?,
-        context: node.edited("context", words),
+        context: node.part("context"),
         config: node.edited("config", words),
         args: node.part("args"),
         files: node.part("files"),

@@ -2,22 +2,22 @@
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
+use crate::chart::kind::Use;
 use crate::chart::known::{BASE, KNOWN};
-use crate::chart::model::{
-    Assign, Cycle, Direction, Field, FieldType, IN_GIT, Looser, Source, WordTable,
-};
+use crate::chart::model::{Assign, Cycle, Direction, Field, FieldType, IN_GIT, Looser, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Segment, at, below};
 use crate::expr::source::Literal;
 use crate::hash::IndexMap;
 
-/// Replaces the names of tables by the names in them, which `names` returns.
+/// Gives the settings that name reviewers or cycles their names.
 pub(super) fn name_words(
-    fields: &mut IndexMap<String, Field>,
-    names: impl Fn(WordTable) -> Vec<String>,
+    settings: &mut IndexMap<String, Field>,
+    reviewers: impl Fn() -> Vec<String>,
+    cycles: impl Fn() -> Vec<String>,
 ) {
-    fields.values_mut().for_each(|field| field.name_words(&names));
+    settings.values_mut().for_each(|setting| setting.name_words(&reviewers, &cycles));
 }
 
 impl Resolver<'_> {
@@ -102,11 +102,8 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            if field.one_of.is_some() && !matches!(field.kind, FieldType::List | FieldType::String)
-            {
-                let path = at![table, name, "one_of"];
-                let message = "only a string can have a `one_of`";
-                self.flaw(Code::WrongType, path, message, "remove it");
+            if field.one_of.is_some() {
+                self.has_words(at![table, name, "one_of"], field.kind);
             }
             let wanted = KNOWN.iter().find(|(known, _)| table == "config" && known == name);
             if wanted.is_some_and(|(_, kinds)| !kinds.contains(&field.kind)) {
@@ -116,8 +113,9 @@ impl Resolver<'_> {
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
             self.looser(at![table, name, "looser"], field, phases);
-            if table != "config" && (field.is_file() || field.is_of_commands()) {
-                let message = "only a setting can be a file or a list of commands";
+            if table != "config" && !matches!(field.used, Use::Plain | Use::Id) {
+                let message =
+                    "only a setting can be a file, or a list of commands, reviewers or cycles";
                 let help = "make it a string or a list";
                 self.flaw(Code::WrongType, at![table, name, "type"], message, help);
             }
@@ -125,6 +123,14 @@ impl Resolver<'_> {
                 let path = at![table, name, "default"];
                 self.flaw(Code::BadDefault, path, message, "");
             }
+        }
+    }
+
+    /// Checks that only what has words has some of its own.
+    fn has_words(&mut self, path: &[Segment], kind: FieldType) {
+        if !matches!(kind, FieldType::List | FieldType::String | FieldType::Phase) {
+            let message = "only a string, a phase or a list can have `one_of`";
+            self.flaw(Code::WrongType, path, message, "remove it");
         }
     }
 
@@ -178,11 +184,8 @@ impl Resolver<'_> {
                 let message = format!("option `{name}` cannot be a list");
                 self.flaw(Code::WrongType, at!["args", name, "type"], message, help);
             }
-            if arg.one_of.is_some() && !matches!(arg.of.kind, FieldType::String | FieldType::Phase)
-            {
-                let message = "only a string can have `one_of`";
-                let help = "make the option a string, or remove `one_of`";
-                self.flaw(Code::WrongType, at!["args", name, "one_of"], message, help);
+            if arg.one_of.is_some() {
+                self.has_words(at!["args", name, "one_of"], arg.of.kind);
             }
             if arg.is_stdin() && (arg.of.kind != FieldType::String || arg.default.is_some()) {
                 let message = "an option read from stdin is a string without `default`";

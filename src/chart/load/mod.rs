@@ -5,7 +5,6 @@ pub mod compiled;
 mod cycles;
 mod fields;
 mod files;
-mod invokes;
 mod resolver;
 mod scope;
 mod targets;
@@ -13,22 +12,17 @@ mod targets;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::chart::Chart;
 use crate::chart::extend::Extended;
-use crate::chart::model::{FieldType, Rule, Source, WordTable, know_vendors};
+use crate::chart::model::{Source, know_vendors};
 use crate::chart::shipped::CHARTS;
 use crate::chart::structure;
-use crate::chart::{Chart, Command};
-use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
-use crate::diagnostic::toml::{Document, at};
+use crate::diagnostic::toml::Document;
 use crate::disk;
 use crate::expr::templates::Templates;
-use crate::hash::IndexMap;
 use fields::name_words;
 use resolver::Resolver;
-
-/// The most phases of a chart. Each can be entered from every other one, so the time of checking grows with the square of their number.
-const MAX_PHASES: usize = 500;
 
 /// Loads the chart at `path`, of which `check` returns the flaws that its TOML does not show. Its template folders are
 /// looked up next to the file.
@@ -65,12 +59,12 @@ fn chart(
     if !extended.flaws.is_empty() {
         return Err(extended.error(extended.flaws.clone()));
     }
-    let source = structure::parse(document).map_err(|flaws| extended.error(flaws))?;
+    let source = structure::read(document).map_err(|flaw| extended.error(vec![*flaw]))?;
     let templates = extended.over(templates(&source.templates));
     let (chart, flaws) = resolve_all(extended.origin, source, document, templates);
-    match chart {
-        Some(chart) if flaws.is_empty() => Ok(chart),
-        _ => Err(extended.error(flaws)),
+    match flaws.is_empty() {
+        true => Ok(chart),
+        false => Err(extended.error(flaws)),
     }
 }
 
@@ -80,26 +74,17 @@ pub fn resolve_all(
     source: Source,
     document: &Document<'_>,
     templates: Templates,
-) -> (Option<Chart>, Vec<Flaw>) {
-    let fields = source.context.iter();
-    let free = fields.filter(|(_, field)| field.kind == FieldType::String && !field.names_files());
-    let free = free.map(|(name, _)| name.clone()).collect();
-    let mut resolver = Resolver { document: Some(document), flaws: Vec::new(), free };
+) -> (Chart, Vec<Flaw>) {
+    let mut resolver = Resolver { document: Some(document), flaws: Vec::new() };
     let chart = resolver.chart(origin, source, templates);
     (chart, in_order(resolver.flaws))
 }
 
 impl Resolver<'_> {
-    fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
+    fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Chart {
         let reviewers: Vec<String> = source.reviewers.keys().cloned().collect();
         let of_cycles: Vec<String> = source.cycles.keys().cloned().collect();
-        let names = |table| match table {
-            WordTable::Reviewers => reviewers.clone(),
-            WordTable::Cycles => of_cycles.clone(),
-        };
-        for fields in [&mut source.context, &mut source.config] {
-            fields.edit(|fields| name_words(fields, names));
-        }
+        source.config.edit(|fields| name_words(fields, || reviewers.clone(), || of_cycles.clone()));
         source.cycles.edit(cycles::name);
         source.reviewers.edit(know_vendors);
         let source = Arc::new(source);
@@ -107,49 +92,20 @@ impl Resolver<'_> {
         self.properties(&source);
         self.cycles(&source);
         let phases = self.phases(&source);
-        if phases.len() > MAX_PHASES {
-            let message =
-                format!("the chart has {} phases, and at most {MAX_PHASES} are read", phases.len());
-            let help = "split it into several charts";
-            self.flaw(Code::WrongType, at!["phases"], message, help);
-            return None;
-        }
         self.fields(&source, &phases);
         self.targets(&source, &phases);
-        self.processes(&source);
         self.files(&source);
         self.tables(&source);
         self.scope(&source.scope);
-        Some(Chart {
+        Chart {
             origin: origin.to_owned(),
             is_default: CHARTS.first().is_some_and(|first| first.id == origin),
             scope: source.scope.clone().of_home(),
             phases: phases.into(),
-            commands: commands(&source).into(),
             source,
             templates,
-        })
+        }
     }
-}
-
-/// Returns the commands, each with what it does as a rule.
-fn commands(source: &Source) -> IndexMap<String, Command> {
-    let commands = source.commands.iter().map(|(name, command)| {
-        let own = command.clone();
-        let rule = Rule {
-            guard: own.guard,
-            target: own.target,
-            assign: own.assign,
-            advance: own.advance,
-            actions: own.actions,
-            say: own.say,
-            ..Rule::default()
-        };
-        let command =
-            Command { about: own.about, otherwise: own.otherwise, rule, raise: own.raise };
-        (name.clone(), command)
-    });
-    commands.collect()
 }
 
 #[cfg(test)]

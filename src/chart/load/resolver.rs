@@ -6,7 +6,7 @@ use crate::chart::field::Phases;
 use crate::chart::model::Source;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::suggest::hint;
+use crate::diagnostic::suggest::{did_you_mean, hint};
 use crate::diagnostic::toml::{Document, Segment};
 use crate::files::is_below;
 use crate::files::pattern::Pattern;
@@ -19,8 +19,6 @@ pub(super) const CYCLE_HOLE: &str = "{cycle}";
 pub(super) struct Resolver<'t> {
     pub(super) document: Option<&'t Document<'t>>,
     pub(super) flaws: Vec<Flaw>,
-    /// The context fields that can be any text, and so no part of a file name.
-    pub(super) free: Vec<String>,
 }
 
 impl Resolver<'_> {
@@ -81,14 +79,10 @@ impl Resolver<'_> {
         known: &[&str],
     ) {
         for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
-            let mut help = hint(hole, known.iter().copied());
-            let mut message = format!("nothing fills the hole `{{{hole}}}` of `{source}`");
-            if self.free.iter().any(|field| field == hole) {
-                message = format!(
-                    "`{hole}` can be any text, so it cannot fill the hole `{{{hole}}}` of `{source}`"
-                );
-                help = Some("give the field `type = \"id\"`".to_owned());
-            }
+            let message = format!("nothing fills the hole `{{{hole}}}` of `{source}`");
+            let help = did_you_mean(hole, known.iter().copied()).unwrap_or_else(|| {
+                format!("a field can if its type is `id`; what can is {}", known.join(", "))
+            });
             let span = self.locate(path).map(|value| {
                 let text = self.document.and_then(|document| document.text.get(value.clone()));
                 let at = text.and_then(|text| text.find(&format!("{{{hole}")));

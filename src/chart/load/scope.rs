@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::resolver::Resolver;
-use crate::chart::model::{Arg, IN_GIT, Scope, Source};
+use crate::chart::model::{Given, IN_GIT, Scope, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::files::is_below;
@@ -70,7 +70,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks the names of options, and their letters.
+    /// Checks the names of options.
     fn names_of_options(&mut self, source: &Source) {
         let noun = source.scope.noun();
         let reserved = RESERVED.join(", ");
@@ -89,15 +89,10 @@ impl Resolver<'_> {
                 };
                 self.flaw(Code::BadName, at!["args", name], message, help);
             }
-            let same =
-                |(other, option): (&String, &Arg)| other != name && option.short() == arg.short();
-            let is_letter = |short: char| short.is_ascii_lowercase() && short != 'h';
-            if arg.short().is_some_and(|short| !is_letter(short))
-                || arg.short().is_some() && source.args.iter().any(same)
-            {
-                let message = format!("`{name}` cannot have this short option");
-                let help = "use a lowercase letter other than h that no other option has";
-                self.flaw(Code::BadName, at!["args", name, "short"], message, help);
+            let mut before = source.args.values().take_while(|other| !std::ptr::eq(*other, arg));
+            if arg.given == Some(Given::F) && before.any(|other| other.given == arg.given) {
+                let message = "another option is `-f` already";
+                self.flaw(Code::BadName, at!["args", name, "given"], message, "remove it");
             }
         }
     }

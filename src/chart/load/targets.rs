@@ -2,14 +2,14 @@
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
-use crate::chart::model::{Action, Rule, Source};
+use crate::chart::model::{Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Segment, at, below};
 use crate::host::events::{EVENTS, UNCLAIMED};
 
 impl Resolver<'_> {
-    /// Checks the phases and cycles that others name as targets.
+    /// Checks the phases and cycles that others name as targets, and the reviewers that rules can start.
     pub(super) fn targets(&mut self, source: &Source, phases: &Phases) {
         self.targets_of_cycles(source, phases);
         for (name, phase) in &source.phases {
@@ -21,6 +21,12 @@ impl Resolver<'_> {
         }
         self.targets_of_rules(source, phases);
         self.targets_of_commands(source, phases);
+        for (name, reviewer) in &source.reviewers {
+            if reviewer.program().is_empty() {
+                let message = "`argv` is missing: there is no program to run";
+                self.flaw(Code::MissingKey, at!["reviewers", name, "argv"], message, "");
+            }
+        }
     }
 
     fn targets_of_cycles(&mut self, source: &Source, phases: &Phases) {
@@ -55,24 +61,35 @@ impl Resolver<'_> {
                 self.flaw(Code::UnknownEvent, at!["on", event], message, help);
             }
             for (index, rule) in rules.iter().enumerate() {
-                self.rule_keys(at!["on", event, index], rule);
+                let path = at!["on", event, index];
                 if event == UNCLAIMED {
-                    self.says_only(at!["on", event, index], rule);
+                    // A session that has claimed nothing starts nothing either.
+                    let others = rule.effects().filter(|key| !["message", "allow"].contains(key));
+                    self.useless(path, others, "in a rule for `unclaimed`");
+                } else if rule.invoke.is_some() {
+                    // What depends on the outcome, `review.ok`, is a rule of its own.
+                    let others = rule.effects().filter(|key| *key != "invoke");
+                    self.useless(path, others, "next to `invoke`");
+                } else {
+                    let others = rule.effects().filter(|key| ["else", "raise"].contains(key));
+                    self.useless(path, others, "in a rule: only commands have it");
                 }
-                self.actions(at!["on", event, index, "actions"], &rule.actions);
-                if let Some(target) = &rule.target {
-                    self.phase(at!["on", event, index, "target"], target, phases);
-                }
+                self.rule(path, rule, phases);
             }
         }
     }
 
     fn targets_of_commands(&mut self, source: &Source, phases: &Phases) {
         for (name, command) in &source.commands {
-            self.actions(at!["commands", name, "actions"], &command.actions);
-            if let Some(target) = &command.target {
-                self.phase(at!["commands", name, "target"], target, phases);
+            let path = at!["commands", name];
+            if command.about.is_none() {
+                let message = format!("the command `{name}` has no `about`, the line for `--help`");
+                self.flaw(Code::MissingKey, path, message, "");
             }
+            let of_rules = ["invoke", "message", "allow", "block", "action"];
+            let others = command.effects().filter(|key| of_rules.contains(key));
+            self.useless(path, others, "in a command: it has `say`");
+            self.rule(path, command, phases);
             for (index, raised) in command.raise.iter().enumerate() {
                 let path = at!["commands", name, "raise", index];
                 let commands = source.commands.keys().map(String::as_str);
@@ -85,45 +102,31 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks for keys of actions that exclude each other.
-    fn actions(&mut self, path: &[Segment], actions: &[Action]) {
-        for (index, action) in actions.iter().enumerate() {
+    /// Checks what a rule or a command leads to, and for keys that exclude each other.
+    fn rule(&mut self, path: &[Segment], rule: &Rule, phases: &Phases) {
+        if let Some(target) = &rule.target {
+            self.phase(&below(path, "target"), target, phases);
+        }
+        for (index, action) in rule.actions.iter().enumerate() {
             if let Err(message) = action.deed() {
-                let path = below(path, index);
+                let path = below(&below(path, "actions"), index);
                 self.flaw(Code::ConflictingKeys, &path, message, "");
             }
         }
-    }
-
-    /// Checks that a rule does nothing but say something: a session that has claimed nothing starts nothing either.
-    fn says_only(&mut self, path: &[Segment], rule: &Rule) {
-        let effects = rule.effects().into_iter().chain(rule.answers());
-        let invoke = rule.invoke.as_ref().map(|_| "invoke");
-        let others = effects.filter(|key| !matches!(*key, "message" | "allow"));
-        for key in others.chain(invoke) {
-            let message = format!("`{key}` has no effect in a rule for `{UNCLAIMED}`");
-            let help = "such a rule has a `message` to the user, and changes nothing";
-            self.flaw(Code::ConflictingKeys, &below(path, key), message, help);
-        }
-    }
-
-    /// Checks for keys of a rule that would be silently ignored.
-    fn rule_keys(&mut self, path: &[Segment], rule: &Rule) {
-        let answers = rule.answers();
-        if rule.invoke.is_some() {
-            for key in rule.effects().into_iter().chain(answers) {
-                let help = "move it to its own rule, guarded by the outcome: `review.ok`";
-                let message = format!("`{key}` next to `invoke` has no effect");
-                let path = below(path, key);
-                self.flaw(Code::ConflictingKeys, &path, message, help);
-            }
-            return;
-        }
-        for key in answers.iter().skip(1) {
+        let mut answers = rule.effects().filter(|key| ["allow", "block", "action"].contains(key));
+        let first = answers.next().unwrap_or_default();
+        for key in answers {
             let message =
-                format!("a rule gives one answer, but this one has `{}` and `{key}`", answers[0]);
-            let path = below(path, *key);
-            self.flaw(Code::ConflictingKeys, &path, message, "remove one of them");
+                format!("a rule gives one answer, but this one has `{first}` and `{key}`");
+            self.flaw(Code::ConflictingKeys, &below(path, key), message, "remove one of them");
+        }
+    }
+
+    /// Reports keys that would be silently ignored.
+    fn useless(&mut self, path: &[Segment], keys: impl Iterator<Item = &'static str>, place: &str) {
+        for key in keys {
+            let message = format!("`{key}` has no effect {place}");
+            self.flaw(Code::ConflictingKeys, &below(path, key), message, "remove it");
         }
     }
 

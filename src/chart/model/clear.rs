@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::phase::Phase;
 use super::review::Cycle;
-use super::rule::{Command, Rule};
+use super::rule::Rule;
 use super::value::Assign;
 use crate::expr::source::Literal;
 
@@ -24,7 +24,6 @@ macro_rules! read_with_clear {
 read_with_clear! {
     Phase => |phase| clear(&phase.clear, &mut phase.entry),
     Rule => |rule| clear(&rule.clear, &mut rule.assign),
-    Command => |command| clear(&command.clear, &mut command.assign),
     Cycle => |cycle| clear(&cycle.clear, &mut cycle.entry),
 }
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::chart::kind::{FieldType, Kind};
+use crate::chart::kind::{Kind, Use};
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
 
@@ -13,19 +13,18 @@ use crate::expr::source::{Expr, Literal, Text};
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// `boolean`, `integer`, `string`, `id` (letters, digits, `_`, `-` and single dots, which can be part of a file name), `phase`, `list`,
-    /// `non-empty list`, and for a setting also `file` (the path of a file in the project whose text expressions see) and
-    /// `list of commands` (which run without a shell). An integer can have limits, `integer from 1 to 9`, and a unit, which
-    /// `taskie config` shows beside the value, `number of seconds from 1 to 9`. What ends in `or null` may be null; `or absent`
-    /// means that the key may be absent without a warning. Where that is all, and there is no default, the key is there only
-    /// while the field has a value.
+    /// `boolean`, `integer`, `amount` (a number above 0), `string`, `id` (letters, digits, `_`, `-` and single dots, which can be
+    /// part of a file name), `phase`, `list`, and for a setting also `file` (the path of a file in the project whose text
+    /// expressions see), `list of commands` (which run without a shell), `list of reviewers` (at least one: a model of the first
+    /// reviewer, or `REVIEWER:MODEL`) and `list of cycles`. An integer can have limits, `integer from 1 to 9`. What ends in
+    /// `or null` may be null; `or absent` means that the key may be absent without a warning. Where that is all, and there is no
+    /// default, the key is there only while the field has a value.
     #[serde(rename = "type")]
     pub of: Kind,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The strings that are allowed: a list, or a table whose names they are, `reviewers` or `cycles`. For a list, `cycles` names
-    /// its items, and everything else what an item that has a `:` must begin with, before the first one.
-    pub one_of: Option<Words>,
+    /// The strings that are allowed, or the items of a list.
+    pub one_of: Option<Vec<String>>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
     /// Which values let more through than others: `higher` or `lower` for an integer (null is the highest; with `higher-or-0`,
@@ -33,9 +32,9 @@ pub struct Field {
     /// only after the user has run `taskie config trust`; with `higher than the default` or `more than the default`, also what
     /// is looser than that. What becomes looser while a review runs does not count for that review.
     pub looser: Option<Looser>,
-    /// What an item of a list that has a `:` begins with.
+    /// The reviewers, if its items name some.
     #[serde(skip)]
-    pub prefix: Option<Words>,
+    pub reviewers: Option<Vec<String>>,
 }
 
 impl Deref for Field {
@@ -63,44 +62,16 @@ impl Field {
         self.of.nullable || self.is_fleeting()
     }
 
-    /// Replaces the names of tables by the names in them, which `names` returns.
-    pub(crate) fn name_words(&mut self, names: impl Fn(WordTable) -> Vec<String>) {
-        if self.kind == FieldType::List && self.one_of != Some(Words::Of(WordTable::Cycles)) {
-            self.prefix = self.one_of.take();
-        }
-        for words in [&mut self.one_of, &mut self.prefix].into_iter().flatten() {
-            if let Words::Of(table) = *words {
-                *words = Words::List(names(table));
-            }
-        }
-    }
-}
-
-/// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "it is a list of strings, or `reviewers` or `cycles` for the names of the tables under [reviewers] or [cycles]"
-)]
-pub enum Words {
-    List(Vec<String>),
-    Of(WordTable),
-}
-
-/// A table whose names can be the words of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WordTable {
-    Reviewers,
-    Cycles,
-}
-
-impl Words {
-    /// Returns the words; none if the chart is not loaded and they are the names of a table.
-    pub fn list(&self) -> &[String] {
-        match self {
-            Self::List(words) => words,
-            Self::Of(_) => &[],
+    /// Takes over the reviewers or the cycles of the chart, if its items name some.
+    pub(crate) fn name_words(
+        &mut self,
+        reviewers: impl Fn() -> Vec<String>,
+        cycles: impl Fn() -> Vec<String>,
+    ) {
+        match self.used {
+            Use::Reviewers => self.reviewers = Some(reviewers()),
+            Use::Cycles => self.one_of = Some(cycles()),
+            _ => {}
         }
     }
 }
@@ -137,8 +108,15 @@ pub enum Direction {
     MoreThanDefault,
 }
 
-/// The pattern of an option's `given`, for editors.
-const GIVEN: &str = "^(argument|stdin|-[A-Za-z])$";
+/// How an option is given, if not as `--NAME VALUE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Given {
+    Argument,
+    Stdin,
+    #[serde(rename = "-f")]
+    F,
+}
 
 /// One option of a command or a phase.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -154,25 +132,14 @@ pub struct Arg {
     /// The value if the option is not given.
     pub default: Option<Literal>,
     /// How it is given, if not as `--NAME VALUE`: `argument` (`run limit 4` instead of `run limit --reviews 4`), `stdin` (so
-    /// that its text never passes through a shell), or a letter for its short form, `-f`.
-    #[schemars(extend("pattern" = GIVEN))]
-    given: Option<String>,
+    /// that its text never passes through a shell), or `-f` for its short form.
+    pub given: Option<Given>,
 }
 
 impl Arg {
-    /// Returns whether it is a positional argument.
-    pub fn is_positional(&self) -> bool {
-        self.given.as_deref() == Some("argument")
-    }
-
     /// Returns whether it is read from stdin.
     pub fn is_stdin(&self) -> bool {
-        self.given.as_deref() == Some("stdin")
-    }
-
-    /// Returns the letter for its short form.
-    pub fn short(&self) -> Option<char> {
-        self.given.as_deref()?.strip_prefix('-')?.chars().next()
+        self.given == Some(Given::Stdin)
     }
 }
 

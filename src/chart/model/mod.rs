@@ -15,13 +15,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-pub use self::field::{Arg, Direction, Field, Looser, WordTable, Words, setting_in};
+pub use self::field::{Arg, Direction, Field, Given, Looser, setting_in};
 pub use self::files::{FileSet, Table};
 pub use self::phase::{Phase, PhaseType};
 pub use self::review::{Advance, Cycle, Invoke, Limited, know_vendors};
-pub use self::rule::{Action, Check, Command, Deed, Property, Rule};
+pub use self::rule::{Action, Check, Deed, Property, Rule};
 pub use self::value::{Assign, FilePattern};
-pub(crate) use self::value::{LINE, PATTERN};
 pub use super::kind::FieldType;
 use super::part::Part;
 use crate::expr::source::Expr;
@@ -102,7 +101,7 @@ pub struct Source {
     pub on: IndexMap<String, Part<Vec<Rule>>>,
     /// The commands that users run: `taskie NAME`.
     #[serde(default)]
-    pub commands: Part<IndexMap<String, Command>>,
+    pub commands: Part<IndexMap<String, Rule>>,
     /// Lists of findings: `checks.NAME`.
     #[serde(default)]
     pub checks: Part<IndexMap<String, Vec<Check>>>,

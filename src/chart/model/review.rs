@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::value::{Assign, FilePattern};
 use crate::chart::known;
@@ -20,9 +19,6 @@ pub struct Cycle {
     /// The phase that answers a review: `post-{cycle}`.
     #[serde(skip)]
     pub post: String,
-    /// The cycle that this one copies. Its own keys are merged over the copy.
-    #[schemars(with = "Option<String>")]
-    copy: Option<IgnoredAny>,
     /// The context field that counts the reviews.
     pub count: String,
     /// The context field that limits the number of reviews. The user may change it at any time, so no property can promise a

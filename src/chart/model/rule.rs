@@ -85,7 +85,7 @@ impl Action {
     }
 }
 
-/// One rule of an event: guard, assignments, actions, an invocation, then an answer or none.
+/// One rule of an event: guard, assignments, actions, an invocation, then an answer or none. A command is one, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Rule {
@@ -93,10 +93,14 @@ pub struct Rule {
     pub id: Option<String>,
     /// With `extends`: the `id` of the one before which it comes.
     pub before: Option<String>,
-    /// What the rule is for, in a few words: its name in traces and counterexamples.
+    /// What the rule is for, in a few words: its name in traces and counterexamples. Required for a command: one line for
+    /// `--help`.
     pub about: Option<String>,
     /// Whether it applies. Without a guard it always does.
     pub guard: Option<Expr>,
+    /// For a command: the message if the guard is false.
+    #[serde(rename = "else")]
+    pub otherwise: Option<Text>,
     /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `next`
     /// have no effect.
     pub target: Option<String>,
@@ -120,7 +124,7 @@ pub struct Rule {
     /// A message to the user. With `action`, what `taskie status` says instead of the reason: it comes after "Your turn:"
     /// or "The agent's turn:".
     pub message: Option<Text>,
-    /// A text for the agent. With `action`, the reason for it.
+    /// A text for the agent. With `action`, the reason for it. For a command: what it prints.
     pub say: Option<Text>,
     /// The answer: the stop is allowed.
     #[serde(default)]
@@ -129,67 +133,30 @@ pub struct Rule {
     pub block: Option<Text>,
     /// The answer to `next`: the phase to work on now, or a word for the agent, such as `stop` or `ask`.
     pub action: Option<Text>,
+    /// For a command: those that run after it, in order, until one does not apply.
+    #[serde(default)]
+    pub raise: Vec<String>,
 }
 
 impl Rule {
-    /// Returns the keys that the rule has and that answer the event.
-    pub fn answers(&self) -> Vec<&'static str> {
-        given([
-            ("allow", self.allow),
-            ("block", self.block.is_some()),
-            ("action", self.action.is_some()),
-        ])
-    }
-
-    /// Returns the keys of the rule that have an effect, apart from `invoke` and the answers.
-    pub fn effects(&self) -> Vec<&'static str> {
-        given([
+    /// Returns the keys that it has and that have an effect.
+    pub fn effects(&self) -> impl Iterator<Item = &'static str> {
+        let keys = [
+            ("else", self.otherwise.is_some()),
             ("target", self.target.is_some()),
             ("assign", !self.assign.is_empty()),
             ("advance", self.advance),
             ("actions", !self.actions.is_empty()),
+            ("invoke", self.invoke.is_some()),
             ("message", self.message.is_some()),
             ("say", self.say.is_some()),
-        ])
+            ("allow", self.allow),
+            ("block", self.block.is_some()),
+            ("action", self.action.is_some()),
+            ("raise", !self.raise.is_empty()),
+        ];
+        keys.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key)
     }
-}
-
-fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
-    let given = keys.into_iter().filter(|(_, is_given)| *is_given);
-    given.map(|(key, _)| key).collect()
-}
-
-/// A command, `taskie NAME`: one rule, and a message if it does not apply.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, remote = "Self")]
-pub struct Command {
-    /// One line for `--help`.
-    pub about: String,
-    /// Whether it applies. Without a guard it always does.
-    pub guard: Option<Expr>,
-    /// The message if the guard is false.
-    #[serde(rename = "else")]
-    pub otherwise: Option<Text>,
-    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `next`
-    /// have no effect.
-    pub target: Option<String>,
-    /// What it assigns.
-    #[serde(default)]
-    pub assign: Assign,
-    /// The context fields that it sets to null.
-    #[serde(default)]
-    pub clear: Vec<String>,
-    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over.
-    #[serde(default)]
-    pub advance: bool,
-    /// What it does to files, in this order.
-    #[serde(default)]
-    pub actions: Vec<Action>,
-    /// What it prints.
-    pub say: Option<Text>,
-    /// Commands to run after it, in order, until one does not apply.
-    #[serde(default)]
-    pub raise: Vec<String>,
 }
 
 /// One check of a list. `checks.NAME` is the list of what its checks find.

@@ -11,11 +11,8 @@ use crate::hash::IndexMap;
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(transparent, title = "pattern", extend("format" = PATTERN))]
+#[schemars(transparent, title = "pattern")]
 pub struct FilePattern(pub String, #[schemars(skip)] Pattern);
-
-/// The format of names with holes in the schema of charts.
-pub(crate) const PATTERN: &str = "file-pattern";
 
 impl Deref for FilePattern {
     type Target = Pattern;
@@ -35,7 +32,7 @@ impl<'de> Deserialize<'de> for FilePattern {
 
 /// A file name with holes, or with `!` before it, which takes names away.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(transparent, title = "pattern", extend("format" = PATTERN))]
+#[schemars(transparent, title = "pattern")]
 pub struct SetPattern {
     text: String,
     #[schemars(skip)]
@@ -55,11 +52,8 @@ impl<'de> Deserialize<'de> for SetPattern {
 
 /// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(transparent, title = "line pattern", extend("format" = LINE))]
+#[schemars(transparent, title = "line pattern")]
 pub struct LineText(String, #[schemars(skip)] LinePattern);
-
-/// The format of lines with holes in the schema of charts.
-pub(crate) const LINE: &str = "line-pattern";
 
 impl Deref for LineText {
     type Target = LinePattern;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::field::{LARGEST_INTEGER, default_of};
-use crate::chart::model::{Field, FieldType, Words};
+use crate::chart::model::{Field, FieldType};
 use crate::files::pattern::is_slug;
 use crate::hash::IndexMap;
 
@@ -55,8 +55,6 @@ fn words<'w>(words: impl IntoIterator<Item = &'w String>, nullable: bool) -> Jso
 fn property(chart: &Chart, field: &Field) -> Json {
     let mut property = Map::new();
     if let Some(about) = &field.about {
-        let unit = field.unit.as_ref().map(|unit| format!(" (in {unit})"));
-        let about = format!("{about}{}", unit.unwrap_or_default());
         property.insert("description".to_owned(), json!(about));
     }
     let kind = match field.kind {
@@ -86,17 +84,17 @@ fn property(chart: &Chart, field: &Field) -> Json {
                     .insert("pattern".to_owned(), json!(r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"));
             }
             if let Some(one_of) = &field.one_of {
-                let words = words(one_of.list(), field.is_nullable());
+                let words = words(one_of, field.is_nullable());
                 property.insert("enum".to_owned(), words);
             }
         }
         FieldType::List => {
             let mut item = json!({ "type": "string", "minLength": 1 });
             if let Some(one_of) = &field.one_of {
-                item["enum"] = words(one_of.list(), false);
+                item["enum"] = words(one_of, false);
             }
-            let prefix = field.prefix.as_ref().map(Words::list);
-            if let Some(words) = prefix.filter(|words| words.iter().all(|word| is_slug(word))) {
+            let reviewers = field.reviewers.as_ref();
+            if let Some(words) = reviewers.filter(|words| words.iter().all(|word| is_slug(word))) {
                 let words = words.join("|");
                 item["pattern"] = json!(format!("^([^:]*|({words}):.+)$"));
             }

@@ -6,10 +6,11 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
 use serde_json::{Map, Value as Json};
 
-use crate::chart::model::{LINE, PATTERN, Source};
+use crate::chart::model::Source;
 
-/// Returns the schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors
-/// offer completions twice, or not at all, if a schema mentions something that cannot be written.
+/// Returns the schema of a chart file, for editors. It needs no key: what a chart lacks may be in one that it extends. It has
+/// no references, no `null` and no formats: TOML has no null, and editors offer completions twice, or not at all, if a schema
+/// mentions something that cannot be written.
 pub fn of_charts() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Source>();
@@ -18,33 +19,12 @@ pub fn of_charts() -> Json {
     schema.to_value()
 }
 
-/// Returns the schema for editors. It needs no key: what a chart lacks may be in one that it extends.
-pub fn for_editors() -> Json {
-    let mut schema = of_charts();
-    loosen(&mut schema);
-    schema
-}
-
-/// Makes every key optional.
-fn loosen(schema: &mut Json) {
-    match schema {
-        Json::Object(object) => {
-            object.remove("required");
-            object.remove("format");
-            object.values_mut().for_each(loosen);
-        }
-        Json::Array(items) => items.iter_mut().for_each(loosen),
-        _ => {}
-    }
-}
-
 fn plain(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
-    if object.get("format").is_some_and(|format| format != PATTERN && format != LINE) {
-        object.remove("format");
-    }
+    object.remove("format");
+    object.remove("required");
     if let Some(Json::Array(types)) = object.get_mut("type") {
         types.retain(|kind| kind != "null");
         if let [only] = types.as_slice() {

@@ -80,7 +80,7 @@ impl Decider {
                     (format!("phases.{phase}"), guard, Some(phase.as_str()))
                 }
                 (None, Trigger::Command(name)) => {
-                    (format!("commands.{name}"), chart.commands[name].rule.guard.as_ref(), None)
+                    (format!("commands.{name}"), chart.commands[name].guard.as_ref(), None)
                 }
                 (None, Trigger::Hook(_)) => (String::new(), None, None),
             };
@@ -262,7 +262,7 @@ impl Event<'_, '_> {
                 }
                 self.commit(fields);
             }
-            Trigger::Command(name) => self.fire(&chart.commands[name.as_str()].rule),
+            Trigger::Command(name) => self.fire(&chart.commands[name.as_str()]),
         }
     }
 
@@ -487,7 +487,7 @@ impl Program {
     pub(super) fn values(&mut self, field: &Field) -> Vec<Term> {
         let words = match field.kind {
             FieldType::Phase => Some(self.chart.phases.keys().cloned().collect::<Vec<String>>()),
-            FieldType::String => field.one_of.as_ref().map(|words| words.list().to_vec()),
+            FieldType::String => field.one_of.clone(),
             _ => None,
         };
         let mut values: Vec<Term> = match (field.kind, words) {

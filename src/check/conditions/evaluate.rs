@@ -294,7 +294,6 @@ impl<'p> Path<'p> {
         match name {
             "none" if self.program.terms.is_known(on) => return Some(on == NULL),
             "none" => return self.is(on, NULL, ask),
-            "defined" | "undefined" => return Some(name == "defined"),
             _ => {}
         }
         let is_known = self.are_known(on, &args);
@@ -393,7 +392,7 @@ impl<'p> Path<'p> {
                 let values: Option<Vec<Term>> =
                     args.iter().map(|(_, arg)| self.value(*arg, ask)).collect();
                 let values = values?;
-                if matches!(name.as_str(), "length" | "count") && !self.program.terms.is_known(on) {
+                if name == "length" && !self.program.terms.is_known(on) {
                     let size = self.program.terms.size(on);
                     return Some(self.settled(size));
                 }

@@ -20,12 +20,7 @@ pub(super) struct Graph<'s> {
 }
 
 /// Steps that show something.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Way {
-    pub(super) steps: Vec<Step>,
-    /// The step, from 0, that comes again after the last, and so on without end.
-    pub(super) again: Option<usize>,
-}
+pub(super) type Way = Vec<Step>;
 
 /// A way to a state from which no goal can be reached, whether no step at all leads on, and with which settings.
 pub(super) struct Lost {
@@ -70,7 +65,7 @@ impl<'s> Graph<'s> {
             let given = open.pop()?;
             let Some(way) = find(&given) else { continue };
             let mut all = given.clone();
-            let settings = way.steps.iter().map(|step| &self.search.done(step).settings);
+            let settings = way.iter().map(|step| &self.search.done(step).settings);
             let clash = settings.filter_map(|settings| {
                 let clash = all.conflict(settings);
                 all.join(settings);
@@ -88,23 +83,11 @@ impl<'s> Graph<'s> {
     /// Returns the shortest way from where an instance begins to a state, and on.
     pub(super) fn way_to(&self, state: usize, tail: &[Step], given: &Facts) -> Option<Way> {
         self.consistent(given, |given| {
-            let mut steps = self.shortest(given, None, |_| Some(false), |at| at == state)?;
+            let all = |_| Some(false);
+            let mut steps = self.walk(given, 0, |_| false, all, |at, _| at == state)?;
             steps.extend(tail);
-            Some(Way { steps, again: None })
+            Some(steps)
         })
-    }
-
-    /// Returns the shortest steps from a state, or from where an instance begins, to a goal, over steps that have a weight.
-    fn shortest(
-        &self,
-        given: &Facts,
-        begin: Option<usize>,
-        weight: impl Fn(&Step) -> Option<bool>,
-        is_goal: impl Fn(usize) -> bool,
-    ) -> Option<Vec<Step>> {
-        let begin = begin.map_or(0..self.search.beginnings, |state| state..state + 1);
-        let weight = |at: usize| weight(&self.search.steps[at]);
-        self.walk(given, begin, 0, |_| false, weight, |state, _| is_goal(state))
     }
 
     /// Returns a way on which this many steps count in a row, with others that have a weight between them. The first one is
@@ -116,27 +99,25 @@ impl<'s> Graph<'s> {
         weights: &[Option<bool>],
     ) -> Option<Way> {
         self.consistent(&Facts::default(), |given| {
-            let begin = 0..self.search.beginnings;
             let goal = |_, counted| counted == count;
-            let steps = self.walk(given, begin, count, &is_first, |at| weights[at], goal)?;
-            Some(Way { steps, again: None })
+            self.walk(given, count, &is_first, |at| weights[at], goal)
         })
     }
 
-    /// Returns the shortest steps to a goal, which turns on how many have counted. Before the first one that counts, all are
+    /// Returns the shortest steps from where an instance begins to a goal, which turns on how many have counted. Before the first one that counts, all are
     /// kept if any is to count.
     fn walk(
         &self,
         given: &Facts,
-        begin: std::ops::Range<usize>,
         count: usize,
         is_first: impl Fn(usize) -> bool,
         weight: impl Fn(usize) -> Option<bool>,
         is_goal: impl Fn(usize, usize) -> bool,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Way> {
         let layers = count + 1;
         let mut by: Vec<Option<(Step, usize)>> = vec![None; self.out.len() * layers];
         let mut seen = vec![false; by.len()];
+        let begin = 0..self.search.beginnings;
         let mut open: VecDeque<(usize, usize)> = begin.map(|state| (state, 0)).collect();
         open.iter().for_each(|(state, _)| seen[state * layers] = true);
         while let Some((state, counted)) = open.pop_front() {
@@ -196,44 +177,6 @@ impl<'s> Graph<'s> {
         found.find_map(|state| {
             let way = self.way_to(state, &[], &given)?;
             Some(Lost { state, is_stuck: !leads_on[state], given: given.clone(), way })
-        })
-    }
-
-    /// Returns a way into a loop that contains a step which counts, over steps that have a weight.
-    pub(super) fn endless(&self, weight: impl Fn(&Step) -> Option<bool>) -> Option<Way> {
-        self.consistent(&Facts::default(), |given| {
-            let weight = |step: &Step| weight(step).filter(|_| self.is_allowed(given, step));
-            let kept = || self.search.steps.iter().filter(|step| weight(step).is_some());
-            let counts = |step: &Step| weight(step) == Some(true);
-            // From where it can go on and on: each time, fewer states are left.
-            let mut endless = vec![true; self.out.len()];
-            let on = loop {
-                let mut on = vec![false; endless.len()];
-                let counting = kept().filter(|step| counts(step) && endless[step.to]);
-                counting.for_each(|step| on[step.from] = true);
-                let left = closure(on.clone(), kept().map(|step| (step.to, step.from)));
-                if left == endless {
-                    break on;
-                }
-                endless = left;
-            };
-            let mut steps = self.shortest(given, None, |_| Some(false), |at| endless[at])?;
-            let mut at = steps
-                .last()
-                .map_or_else(|| endless.iter().position(|it| *it), |step| Some(step.to))?;
-            let mut passed: IndexMap<usize, usize> = IndexMap::new();
-            loop {
-                let begin = *passed.entry(at).or_insert(steps.len());
-                if begin < steps.len() {
-                    return Some(Way { steps, again: Some(begin) });
-                }
-                steps.extend(self.shortest(given, Some(at), weight, |state| on[state])?);
-                let before = steps.last().map_or(at, |step| step.to);
-                let mut next = self.out[before].iter().map(|at| &self.search.steps[*at]);
-                let next = next.find(|step| counts(step) && endless[step.to])?;
-                steps.push(*next);
-                at = next.to;
-            }
         })
     }
 }

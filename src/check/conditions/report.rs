@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::evaluate::Outcome;
-use super::graph::Way;
 use super::search::{Search, Step};
 use super::term::Term;
 use crate::chart::Chart;
@@ -20,8 +19,6 @@ pub struct Report {
     pub transitions: usize,
     /// What was not looked at, in words; `None`: nothing was left out.
     pub cut: Option<String>,
-    /// How many reviews there are at most, in a sentence.
-    pub bound: Option<String>,
     pub findings: Vec<Finding>,
 }
 
@@ -37,22 +34,19 @@ pub struct Finding {
 }
 
 /// Tells a way that begins in this state.
-pub(super) fn tell(search: &Search, begin: usize, way: &Way) -> String {
+pub(super) fn tell(search: &Search, begin: usize, way: &[Step]) -> String {
     let mut named = HashSet::new();
     let mut text = start(search, begin);
-    for (at, step) in way.steps.iter().enumerate() {
+    for (at, step) in way.iter().enumerate() {
         let is_same = |other: &&Step| other.way == step.way && other.from == step.from;
-        if at > 0 && is_same(&&way.steps[at - 1]) {
+        if at > 0 && is_same(&&way[at - 1]) {
             continue;
         }
         text.push_str(&format!("\n{}. {}", at + 1, line_of(search, step, &mut named)));
-        let same = way.steps[at..].iter().take_while(is_same).count();
+        let same = way[at..].iter().take_while(is_same).count();
         if same > 1 {
             text += &format!("\n   {same} times in a row");
         }
-    }
-    if let Some(again) = way.again {
-        text.push_str(&format!("\nAnd again from step {}, without end.", again + 1));
     }
     text
 }

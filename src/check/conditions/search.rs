@@ -11,7 +11,7 @@ use super::decide::{Decider, Way};
 use super::evaluate::{Answers, Course, Done, LAST_FIELD, Outcome, Path, STARTED};
 use super::facts::Facts;
 use super::limits::Limits;
-use super::term::{FALSE, Node, TRUE, Term, root};
+use super::term::{FALSE, TRUE, Term};
 use crate::chart::Chart;
 use crate::engine::context;
 use crate::engine::event::Trigger;
@@ -292,24 +292,6 @@ impl Search {
                 return (found, looked);
             }
         }
-    }
-
-    /// Returns whether a condition is true whatever the names in it are, as far as their types say.
-    pub(super) fn is_always(&mut self, condition: Term) -> bool {
-        let terms = &mut self.decider.program.terms;
-        // What these are follows from fields that are known, and from whether the state is written.
-        let follows =
-            |name: &str| matches!(root(name), "cycle" | "review" | "gate" | "checks" | "scope");
-        if terms.names(condition).iter().any(|name| follows(terms.name_text(*name))) {
-            return false;
-        }
-        let fields = self.chart.context.keys().map(|name| terms.of(Node::Name(name.clone())));
-        let state = State { fields: Rc::new(fields.collect()), started: true };
-        let fails = |path: &mut Path<'_>| {
-            let holds = path.truth(condition, true) == Some(true) && path.fault.is_none();
-            (!holds).then_some(())
-        };
-        self.on_paths(&state, Facts::default(), &None, fails).0.is_none()
     }
 
     /// Returns whether this can be so in some state, perhaps after a review.

@@ -70,7 +70,7 @@ pub(super) enum Node {
 }
 
 /// The filters that change no number of items.
-const SAME_NUMBER: &[&str] = &["list", "sort", "reverse", "map", "surround"];
+const SAME_NUMBER: &[&str] = &["list", "sort", "map"];
 
 /// The filters after which a list can be shorter.
 const FEWER: &[&str] = &["select", "reject", "selectattr", "rejectattr", "slice", "unique", "set"];

@@ -33,10 +33,7 @@ fn help(code: Code) -> Option<&'static str> {
         Code::RuleNeverFires | Code::TargetNeverTaken => {
             "loosen its guard, move it before the one that comes first, or remove it"
         }
-        Code::PhaseNeverEntered | Code::CommandNeverApplies | Code::CheckNeverFinds => {
-            "loosen its guard, or remove it"
-        }
-        Code::ConstantGuard => "fix or remove it",
+        Code::PhaseNeverEntered | Code::CommandNeverApplies => "loosen its guard, or remove it",
         Code::NoFinal => "mark the last phase: type = \"final\"",
         Code::DeadEnd | Code::FinalOutOfReach => {
             "add a rule, a phase or a command that is possible there"
@@ -48,7 +45,6 @@ fn help(code: Code) -> Option<&'static str> {
         Code::BlocksInARow => {
             "block only while `event.stop_hook_active` is false, or count the blocks and stop at a limit"
         }
-        Code::BlockLoop => "change the state with each block, or let the agent stop after one",
         Code::PropertyRefuted => "change the rules that the counterexample shows, or the property",
         _ => return None,
     })

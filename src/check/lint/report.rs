@@ -1,4 +1,4 @@
-//! Writes findings: for people, for grep, for programs, for code hosts.
+//! Writes findings: for people, for grep, for programs.
 //!
 //! The JSON keeps its promise (`docs/check-chart.md`): as long as `version` stays the same, fields may be added but
 //! are never renamed or removed.
@@ -10,8 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::Checked;
 use crate::check::conditions::report::Report;
-use crate::diagnostic::code::Code;
-use crate::diagnostic::code_host::{escaped, pretty, property, sarif, uri};
+use crate::diagnostic::code_host::pretty;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::files::json::versioned;
 use crate::page::{self, counted};
@@ -23,8 +22,6 @@ pub enum Format {
     Human,
     Concise,
     Json,
-    Sarif,
-    Github,
 }
 
 /// A finding, with the name of its file, and where it starts and ends there.
@@ -51,50 +48,22 @@ impl Format {
     pub fn render(self, charts: &[Checked]) -> String {
         match self {
             Self::Human => human(charts),
-            Self::Concise => lines(
-                charts,
-                |FlawInReport { flaw, file, start, .. }| {
-                    let ((line, column), message) = (start, shown(&flaw.message));
-                    format!("{file}:{line}:{column}: {}: {message}", flaw.code)
-                },
-                |file, cut| format!("{file}: {cut}"),
-            ),
-            Self::Github => lines(
-                charts,
-                |FlawInReport { flaw, file, start, end }| {
-                    let help = flaw.help.iter();
-                    let help: String = help.map(|help| format!("%0A{}", escaped(help))).collect();
-                    format!(
-                        "::error file={},line={},col={},endLine={},endColumn={},title={}::{}{help}",
-                        property(file),
-                        start.0,
-                        start.1,
-                        end.0,
-                        end.1,
-                        flaw.code,
-                        escaped(&flaw.message)
-                    )
-                },
-                |file, cut| format!("::warning file={}::{}", property(file), escaped(cut)),
-            ),
+            Self::Concise => concise(charts),
             Self::Json => pretty(&as_json(charts)),
-            Self::Sarif => pretty(&as_sarif(charts)),
         }
     }
 }
 
 /// Returns a line for each finding, then one for each chart of which not everything was looked at.
-fn lines(
-    charts: &[Checked],
-    line: impl Fn(FlawInReport<'_>) -> String,
-    open: impl Fn(&str, &str) -> String,
-) -> String {
+fn concise(charts: &[Checked]) -> String {
     let mut text = String::new();
     for chart in charts {
-        let cut = cut(chart).map(|cut| open(&chart.origin, cut));
-        for line in FlawInReport::all(chart).map(&line).chain(cut) {
-            text.push_str(&line);
-            text.push('\n');
+        for FlawInReport { flaw, file, start: (line, column), .. } in FlawInReport::all(chart) {
+            let message = shown(&flaw.message);
+            text.push_str(&format!("{file}:{line}:{column}: {}: {message}\n", flaw.code));
+        }
+        if let Some(cut) = cut(chart) {
+            text.push_str(&format!("{}: {cut}\n", chart.origin));
         }
     }
     text
@@ -120,7 +89,7 @@ fn human(charts: &[Checked]) -> String {
             let _ = handler.render_report(&mut text, report.as_ref());
             if let Some(note) = &flaw.note {
                 text.push_str("  counterexample, if these conditions can meet:\n");
-                note.lines().for_each(|line| text.push_str(&item(line, 9, width)));
+                note.lines().for_each(|line| text.push_str(&item(line, width)));
             }
             text.push('\n');
         }
@@ -128,7 +97,7 @@ fn human(charts: &[Checked]) -> String {
             0 => "no finding".to_owned(),
             some => counted(some, "finding"),
         };
-        text.push_str(&format!("{}: {count}\n{}", chart.origin, explored(chart, width)));
+        text.push_str(&format!("{}: {count}\n{}", chart.origin, explored(chart)));
         if let Some(flaw) = chart.flaws.first() {
             text.push_str(&format!(
                 "  `taskie check-chart --explain {}` explains this code.\n",
@@ -139,26 +108,21 @@ fn human(charts: &[Checked]) -> String {
     text
 }
 
-/// Returns how much was explored, and how many reviews there can be.
-fn explored(chart: &Checked, width: usize) -> String {
+/// Returns how much was explored.
+fn explored(chart: &Checked) -> String {
     let Some(report) = &chart.explored else {
         return "  Its states were not explored: fix the findings above first.\n".to_owned();
     };
     let Report { states, transitions, .. } = report;
     let extent = report.cut.as_deref().unwrap_or("all that its conditions allow");
-    let mut text = format!("  {states} states and {transitions} transitions explored, {extent}\n");
-    if let (true, Some(bound)) = (chart.flaws.is_empty(), &report.bound) {
-        text.push_str(&item(&format!("reviews: {bound}"), 4, width));
-    }
-    text
+    format!("  {states} states and {transitions} transitions explored, {extent}\n")
 }
 
-/// Returns an item of a list, indented; the lines after the first start at column `hang`.
-fn item(text: &str, hang: usize, width: usize) -> String {
-    let indent = " ".repeat(hang);
+/// Returns a line of a counterexample, indented.
+fn item(text: &str, width: usize) -> String {
     let options = textwrap::Options::new(width)
         .initial_indent("    ")
-        .subsequent_indent(&indent)
+        .subsequent_indent("         ")
         .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::fill(text, options) + "\n"
@@ -188,41 +152,5 @@ fn as_explored(report: &Report) -> Json {
         "transitions": report.transitions,
         "complete": report.cut.is_none(),
         "cut": report.cut,
-        "reviews": report.bound,
     })
-}
-
-fn as_sarif(charts: &[Checked]) -> Json {
-    let rules: Vec<Json> = Code::ALL
-        .iter()
-        .map(|code| {
-            json!({
-                "id": code.as_str(),
-                "shortDescription": { "text": code.summary() },
-                "fullDescription": { "text": code.page() },
-            })
-        })
-        .collect();
-    let results: Vec<Json> = charts
-        .iter()
-        .flat_map(FlawInReport::all)
-        .map(|FlawInReport { flaw, file, start, end }| {
-            let more = [flaw.help.as_deref(), flaw.note.as_deref()];
-            let message = std::iter::once(flaw.message.as_str()).chain(more.into_iter().flatten());
-            json!({
-                "ruleId": flaw.code.as_str(),
-                "level": "error",
-                "message": { "text": message.collect::<Vec<_>>().join("\n") },
-                "locations": [{
-                    "physicalLocation": {
-                        "artifactLocation": { "uri": uri(file) },
-                        "region": {
-                            "startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1,
-                        },
-                    },
-                }],
-            })
-        })
-        .collect();
-    sarif(&json!(rules), &json!(results))
 }

@@ -1,20 +1,22 @@
 //! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing uses.
 //! `unused-template`: a file in the chart's own template folder that no text includes.
 
-use super::subject::Subject;
+use std::collections::BTreeSet;
+
+use crate::chart::Chart;
 use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::at;
+use crate::diagnostic::toml::{Document, at};
 use crate::engine::names::types::invoked;
 use crate::files::pattern::Pattern;
 
-pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
-    let chart = subject.chart;
+/// Returns what is unused. `uses` are the names that expressions and texts use.
+pub(super) fn check(chart: &Chart, document: &Document<'_>, uses: &BTreeSet<String>) -> Vec<Flaw> {
     let rules = chart.on.values().flatten().filter_map(|rule| rule.invoke.as_deref());
     // Where any reviewer can be meant, each one is used.
     let started: Vec<_> = rules.map(|invoke| invoked(chart, invoke)).collect();
-    let touched = touched(subject);
+    let touched = touched(chart);
     let tables: [(&str, &str, Vec<&String>); 8] = [
         ("context", "field", chart.context.keys().collect()),
         ("config", "setting", chart.config.keys().collect()),
@@ -29,25 +31,27 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     for (table, what, names) in tables {
         for name in names {
             let is_used = match table {
-                "context" => subject.uses.contains(name) || touched.contains(&name.as_str()),
-                "let" => subject.uses.contains(name),
+                "context" => uses.contains(name) || touched.contains(&name.as_str()),
+                "let" => uses.contains(name),
                 "reviewers" => started
                     .iter()
                     .any(|names| names.as_ref().is_none_or(|names| names.contains(name))),
-                _ => subject.uses.contains(&format!("{table}.{name}")),
+                _ => uses.contains(&format!("{table}.{name}")),
             };
             if !is_used {
                 let message = format!("{what} `{name}` is unused");
-                flaws.push(subject.flaw(Code::UnusedName, at![table, name], message, "remove it"));
+                let flaw = Flaw::new(Code::UnusedName, message).help("remove it".to_owned());
+                flaws.push(flaw.at(document.locate(at![table, name])));
             }
         }
     }
     // Only the first folder is the chart's own; the others may contain files for other readers.
     for name in chart.templates.own_names() {
-        if !subject.uses.contains(&format!("template:{name}")) {
+        if !uses.contains(&format!("template:{name}")) {
             let message = format!("template `{name}` is unused");
-            let help = "include it, or remove the file";
-            flaws.push(subject.flaw(Code::UnusedTemplate, at!["templates"], message, help));
+            let help = "include it, or remove the file".to_owned();
+            let flaw = Flaw::new(Code::UnusedTemplate, message).help(help);
+            flaws.push(flaw.at(document.locate(at!["templates"])));
         }
     }
     flaws
@@ -55,8 +59,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
 
 /// Returns the fields that the chart names outside expressions, even if only to assign them: something else may read
 /// them.
-fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
-    let chart = subject.chart;
+fn touched(chart: &Chart) -> Vec<&str> {
     let mut fields: Vec<&str> = vec![&chart.state];
     fields.extend(chart.next.as_deref());
     let mut patterns: Vec<&Pattern> = chart.tables.values().map(|table| &*table.file).collect();

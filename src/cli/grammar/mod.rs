@@ -147,7 +147,7 @@ fn run(chart: &Chart) -> clap::Command {
         used.sort_by_key(|name| chart.args[*name].default.is_some());
         let options = used.into_iter().map(|name| option(name, &chart.args[name], true));
         About::augment_args(clap::Command::new(name.clone()).args(options))
-            .about(command.about.clone())
+            .about(command.about.clone().unwrap_or_default())
             .display_order(place)
     });
     clap::Command::new("run")

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::chart::Chart;
 use crate::chart::field::Phases;
 use crate::chart::fragments::Fragment;
-use crate::chart::model::{self, Field, FieldType};
+use crate::chart::model::{self, Field, FieldType, Given};
 use crate::commands::place::ASKING;
 use crate::hash::IndexMap;
 
@@ -89,14 +89,14 @@ pub(super) fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> A
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
-    if let Some(short) = arg.short() {
-        option = option.short(short);
+    if arg.given == Some(Given::F) {
+        option = option.short('f');
     }
     let long = name.replace('_', "-");
     if arg.of.kind == FieldType::Boolean {
         return option.long(long).value_parser(value_parser!(bool)).action(ArgAction::SetTrue);
     }
-    if arg.is_positional() && may_be_positional {
+    if arg.given == Some(Given::Argument) && may_be_positional {
         return option.required(arg.default.is_none());
     }
     option.long(long).required(arg.default.is_none())

@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::rows::at_rest;
-use super::{Looked, Names};
+use super::{Looked, Names, at_rest};
 use crate::engine::context;
-use crate::engine::fault::Fault;
 use crate::expr::source::Expr;
 
 /// Looks up `cycle.KEY`.
 pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
     let Some(cycle) = names.running() else {
-        return without_cycle(names, key);
+        return at_rest("cycle", key);
     };
     let n = names.count(cycle);
     let holds = |expr: Option<&Expr>| {
@@ -64,18 +62,5 @@ pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
             texts.collect::<Result<Vec<_>, _>>().map(Value::from_pairs)
         }),
         _ => return None,
-    })
-}
-
-/// Looks up `cycle.KEY` while no cycle is running. A let may ask whether one is running; a text that uses the
-/// data of a cycle needs a running one.
-fn without_cycle(names: &Names, key: &str) -> Looked {
-    let value = at_rest("cycle", key)?;
-    let moving = names.moving();
-    let is_needed = moving.is_preview && moving.making.is_empty() && !value.is_boolean();
-    let why = || format!("no cycle is running, so there is no `cycle.{key}`");
-    Some(match is_needed {
-        true => Err(Fault::World(why())),
-        false => Ok(context::to_value(&value)),
     })
 }

@@ -25,9 +25,9 @@ use super::fault::Fault;
 use super::saw::{self, Saw};
 use super::world::{Source, World};
 use crate::chart::Chart;
-use crate::chart::model::{Check, FieldType};
+use crate::chart::model::Check;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::{self, ExprError, Expressions, MAX_DEPTH};
+use crate::expr::{ExprError, Expressions, MAX_DEPTH};
 use crate::hash::IndexMap;
 use crate::host::events::PROSE;
 
@@ -36,6 +36,11 @@ type Looked = Option<Result<Value, Fault>>;
 
 /// The most characters or items of a let: a let can be several times as long as the lets that it is made of.
 const MAX_LENGTH: usize = 1_000_000;
+
+/// Returns what `SOURCE.KEY` is while no review has run, no gate has failed, or no cycle is running.
+fn at_rest(source: &str, key: &str) -> Looked {
+    rows::at_rest(source, key).map(|value| Ok(context::to_value(&value)))
+}
 
 /// Everything that a decision can look at.
 #[derive(Debug)]
@@ -57,9 +62,6 @@ struct Moving {
     known: IndexMap<String, Result<Value, Fault>>,
     /// The names whose values are being computed, outermost first.
     making: Vec<String>,
-    /// Texts are rendered outside their rules. Something that the guard of the rule would have ensured is an error if it is
-    /// missing; it does not appear as none in the text.
-    is_preview: bool,
     /// The paths that the actions of the firing rule create, rename or remove.
     touched: Vec<String>,
     /// A guard is being evaluated.
@@ -125,11 +127,6 @@ impl Names {
         }
     }
 
-    /// From now on, renders texts outside their rules.
-    pub fn set_preview(&self) {
-        self.change(|moving| moving.is_preview = true);
-    }
-
     /// Returns the current value of a context field; null if the chart has no such field.
     pub fn field(&self, name: &str) -> Json {
         self.known_field(name).unwrap_or(Json::Null)
@@ -186,25 +183,6 @@ impl Names {
         self.expressions.strict_text(text, root).map_err(Fault::at(place))
     }
 
-    /// Returns the arguments that a text stands for: an expression that is a list, one for each item.
-    pub fn words(
-        &self,
-        place: impl fmt::Display,
-        text: &Text,
-        root: &Value,
-    ) -> Result<Vec<String>, Fault> {
-        let literal = Literal::Text(text.clone());
-        let words = || {
-            let value = self.expressions.literal(&literal, root)?;
-            if value.kind() == ValueKind::Seq {
-                let items = value.try_iter().into_iter().flatten();
-                return items.map(|item| expr::shown(&text.0, &item)).collect();
-            }
-            Ok(vec![self.expressions.strict_text(text, root)?])
-        };
-        words().map_err(Fault::at(place))
-    }
-
     /// Returns what a context field is assigned.
     pub fn assigned(
         &self,
@@ -229,10 +207,6 @@ impl Names {
         let (value, expected) = match (context::to_json(value), kind) {
             (Some(json), Some(kind)) => match kind.accepts(&self.chart.phases, &json) {
                 Ok(()) => return Ok(json),
-                Err(expected) if kind.kind == FieldType::Boolean && json.is_array() => {
-                    let hint = "and a list is none: compare its length with 0";
-                    (json.to_string(), format!("{expected}, {hint}"))
-                }
                 Err(expected) => (json.to_string(), expected),
             },
             (None, Some(kind)) => (value.to_string(), kind.describe()),

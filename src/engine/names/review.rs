@@ -4,32 +4,20 @@ use std::sync::Arc;
 
 use minijinja::value::Value;
 
-use super::rows::at_rest;
-use super::{Looked, Names};
+use super::{Looked, Names, at_rest};
 use crate::clock;
-use crate::engine::context;
 use crate::engine::decision::{Ended, Outcome};
-use crate::engine::fault::Fault;
 use crate::page;
 use crate::reviewer::finding::Found;
 use std::time::Duration;
 
 /// Looks up `review.KEY`.
 pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
-    let (review, is_preview) = {
-        let moving = names.moving();
-        // After a gate that fails, no review has run.
-        let review = (moving.review.clone()).filter(|run| run.outcome.failed_gate().is_none());
-        (review, moving.is_preview)
-    };
+    // After a gate that fails, no review has run.
+    let review = names.review().filter(|run| run.outcome.failed_gate().is_none());
     let none = || Value::from(());
     let Some(Ended { invocation, outcome, effort, .. }) = review.as_deref() else {
-        let value = context::to_value(&at_rest("review", key)?);
-        let why = || format!("no review has run, so there is no `review.{key}`");
-        return Some(match is_preview && key != "ok" {
-            true => Err(Fault::World(why())),
-            false => Ok(value),
-        });
+        return at_rest("review", key);
     };
     Some(match (key, outcome) {
         ("ok", outcome) => Ok(Value::from(matches!(outcome, Outcome::Ran { .. }))),

@@ -144,9 +144,9 @@ const ROWS: &[Row] = &[
     ("tables.NAME.lines", Above, "the number of its lines"),
     ("tables.NAME.unread", Above, "why nobody can say which rows it has, with the lines; none if that is known. A row whose `id` cannot be used, or is that of another row, is in `open`, but not in `rows`"),
     ("tables.NAME.rows", Above, "its rows, or the lines that match"),
-    ("tables.NAME.open", Above, "the rows whose `status` is not one of `finished`"),
+    ("tables.NAME.open", Above, "the rows whose `status` does not say that they are finished"),
     ("tables.NAME.rows[].HOLE", Above, "the column, or what the hole of the pattern matched"),
-    ("tables.NAME.rows[].done", Above, "its `status` is one of `finished`"),
+    ("tables.NAME.rows[].done", Above, "its `status` says that it is finished"),
     ("tables.NAME.rows[].path", Above, "the file that belongs to the row"),
     ("touched", Texts, "the paths that the actions of this rule create, rename or remove, in order"),
 ];

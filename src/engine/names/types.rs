@@ -64,7 +64,7 @@ impl<'c> ChartNames<'c> {
     pub(super) fn typed(&self, field: &Field) -> Type {
         let kind = match &field.one_of {
             Some(words) => {
-                let word = Type::word(words.list().iter().cloned());
+                let word = Type::word(words.iter().cloned());
                 match field.kind {
                     FieldType::List => Type::list(word),
                     _ => word,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use minijinja::value::Value;
 use serde_json::Value as Json;
 
-use super::rows::at_rest;
-use super::{Looked, Names, cycle, review};
+use super::{Looked, Names, at_rest, cycle, review};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context;
 use crate::engine::fault::Fault;
@@ -135,18 +134,15 @@ fn arg(names: &Arc<Names>, name: &str) -> Looked {
 }
 
 fn not_one_of(value: &Value, allowed: &[Value]) -> String {
+    if allowed.is_empty() {
+        return "has no value to choose from yet".to_owned();
+    }
     let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     if value.is_none() {
-        return match names.is_empty() {
-            true => "has no value to choose from yet".to_owned(),
-            false => format!("is missing: one of {}", names.join(", ")),
-        };
+        return format!("is missing: one of {}", names.join(", "));
     }
     let text = value.to_string();
     let shown = text.escape_debug();
-    if names.is_empty() {
-        return format!("`{shown}` is not allowed: there are no values to choose from");
-    }
     let hint = did_you_mean(&text, names.iter().map(String::as_str));
     let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
     let more = if names.len() > 20 { ", …" } else { "" };
@@ -156,16 +152,9 @@ fn not_one_of(value: &Value, allowed: &[Value]) -> String {
 
 /// Looks up `gate.KEY`: the gate that has just failed.
 fn gate(names: &Arc<Names>, key: &str) -> Looked {
-    let (review, is_preview) = {
-        let moving = names.moving();
-        (moving.review.clone(), moving.is_preview)
-    };
+    let review = names.review();
     let Some(gate) = review.as_deref().and_then(|ended| ended.outcome.failed_gate()) else {
-        let value = context::to_value(&at_rest("gate", key)?);
-        return Some(match is_preview && key != "failed" {
-            true => Err(Fault::World(format!("no gate has failed, so there is no `gate.{key}`"))),
-            false => Ok(value),
-        });
+        return at_rest("gate", key);
     };
     Some(Ok(match key {
         "failed" => Value::from(true),

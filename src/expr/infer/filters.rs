@@ -1,60 +1,29 @@
 //! The types of filters: what each takes and returns.
 
-use std::sync::LazyLock;
-
-use minijinja::Environment;
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg};
 
 use super::Infer;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
-use crate::expr::templates::Templates;
 use crate::expr::types::Type;
 use crate::expr::vocabulary::{FILTERS, TESTS, names};
-use crate::expr::{Prepared, explain, prepared};
-
-/// Knows all filters.
-static ALL: LazyLock<Prepared> =
-    LazyLock::new(|| prepared(Environment::new(), &Templates::Embedded(&[])));
 
 impl Infer<'_> {
     pub(super) fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
-        let mark = self.problems.len();
-        let args = self.args(&filter.args);
+        self.args(&filter.args);
         self.named_test(filter);
         let Some(input) = &filter.expr else {
             return Type::Any;
         };
         let span = input.span();
-        let input = self.expr(input);
-        let result = self.filtered(filter, &input, span);
-        let samples = input.sample().zip(args).filter(|_| self.problems.len() == mark);
-        if let Some((input, args)) = samples
-            && let Err(error) = ALL
-                .borrow_owner()
-                .empty_state()
-                .apply_filter(filter.name, &[vec![input], args].concat())
-        {
-            let why = explain("", &error).detail;
-            self.wrong(filter.span(), format!("the filter `{}` fails here: {why}", filter.name));
-        }
-        result
-    }
-
-    /// Returns the type of a filter's result.
-    fn filtered(
-        &mut self,
-        filter: &ast::Spanned<ast::Filter<'_>>,
-        input: &Type,
-        span: Span,
-    ) -> Type {
+        let input = &self.expr(input);
         let first = filter.args.iter().find_map(|arg| match arg {
             CallArg::Pos(expr) => expr.as_const().map(|value| value.to_string()),
             _ => None,
         });
         match filter.name {
-            "length" | "count" => {
+            "length" => {
                 if !matches!(input, Type::Any | Type::List(_)) && !input.is_text() {
                     self.wrong(span, format!("{input} has no length"));
                 }
@@ -64,7 +33,7 @@ impl Infer<'_> {
                 self.item_of(input, span);
                 Type::Text
             }
-            "list" | "set" | "sort" | "reverse" | "unique" | "select" | "reject" => {
+            "list" | "set" | "sort" | "unique" | "select" | "reject" => {
                 Type::list(self.item_of(input, span))
             }
             "selectattr" | "rejectattr" => {
@@ -93,27 +62,13 @@ impl Infer<'_> {
                 });
                 self.item_of(&list, span)
             }
-            "surround" => {
-                self.item_of(input, span);
-                Type::list(Type::Text)
-            }
             "flatten" => {
                 let list = self.item_of(input, span);
                 Type::list(self.item_of(&list, span))
             }
             "first" | "last" => self.item_of(input, span),
-            "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent"
-            | "string" => Type::Text,
-            "split" | "lines" => Type::list(Type::Text),
-            "int" | "abs" => Type::Integer,
-            "default" | "d" => {
-                // It replaces none only if its second argument says so.
-                let replaces_none = matches!(filter.args.get(1), Some(CallArg::Pos(_)));
-                match matches!(input, Type::Optional(_)) && !replaces_none {
-                    true => input.clone(),
-                    false => Type::Any,
-                }
-            }
+            "trim" | "upper" | "lower" | "capitalize" | "replace" | "indent" => Type::Text,
+            "split" => Type::list(Type::Text),
             unknown => {
                 let message = format!("unknown filter `{unknown}`");
                 let help = hint(unknown, names(FILTERS));

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, BinOpKind, CallArg, Expr, UnaryOpKind};
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Value, ValueKind};
 
 use super::syntax::{MAX_LENGTH, dotted, instead, parse_expr, value_of_arg};
 use super::types::Type;
@@ -409,22 +409,10 @@ impl<'s> Infer<'s> {
         Type::Integer
     }
 
-    /// Returns the arguments, or samples of them; `None` if the type of one is unknown.
-    fn args(&mut self, args: &[CallArg<'_>]) -> Option<Vec<Value>> {
-        let (mut values, mut named) = (Vec::new(), Vec::new());
+    fn args(&mut self, args: &[CallArg<'_>]) {
         for arg in args {
-            let expr = value_of_arg(arg);
-            let kind = self.expr(expr);
-            let value = expr.as_const().or_else(|| kind.sample());
-            match arg {
-                CallArg::Kwarg(name, _) => named.push((*name, value?)),
-                _ => values.push(value?),
-            }
+            self.expr(value_of_arg(arg));
         }
-        if !named.is_empty() {
-            values.push(Kwargs::from_iter(named).into());
-        }
-        Some(values)
     }
 }
 

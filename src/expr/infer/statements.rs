@@ -75,15 +75,6 @@ impl Infer<'_> {
                 self.body(&set.body);
                 self.bind(&set.target, Type::Text);
             }
-            Stmt::WithBlock(with) => {
-                let mark = self.locals.len();
-                for (target, value) in &with.assignments {
-                    let kind = self.expr(value);
-                    self.bind(target, kind);
-                }
-                self.body(&with.body);
-                self.locals.truncate(mark);
-            }
             Stmt::Include(include) => self.include(&include.name),
             other => {
                 let span = match other {
@@ -94,9 +85,10 @@ impl Infer<'_> {
                     Stmt::FromImport(stmt) => stmt.span(),
                     Stmt::Extends(stmt) => stmt.span(),
                     Stmt::Do(stmt) => stmt.span(),
+                    Stmt::WithBlock(stmt) => stmt.span(),
                     _ => Span::default(),
                 };
-                let help = "templates support if, for, set, with and include";
+                let help = "templates support if, for, set and include";
                 self.syntax_problem(span, "this kind of block is not supported", help);
             }
         }

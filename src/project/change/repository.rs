@@ -7,16 +7,15 @@ use std::process::Command;
 
 use super::command::{self, run};
 use super::index::Index;
-use super::terms::{Changed, Content, Unknown};
+use super::terms::{Changed, Content, NO_FILE, Unknown};
 use crate::os::regular::open_to_read;
 use crate::text::shown;
 
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
 
-/// The mode of a repository in the repository, and of no file.
+/// The mode of a repository in the repository.
 pub(super) const GITLINK: &str = "160000";
-pub(super) const NO_FILE: &str = "000000";
 
 /// What a text in UTF-16 begins with.
 const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];

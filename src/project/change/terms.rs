@@ -1,7 +1,6 @@
 //! The parts of a change: what it is compared with, and each file; or why it is unknown.
 
 use super::pattern::is_skipped;
-use super::repository::NO_FILE;
 use crate::text::shown;
 
 /// What a change is compared with.
@@ -54,6 +53,9 @@ impl Change {
         unread.map(ToString::to_string).collect()
     }
 }
+
+/// The mode of no file.
+pub(super) const NO_FILE: &str = "000000";
 
 /// A file that has changed.
 #[derive(Debug, Clone, Default)]

@@ -1,15 +1,14 @@
-//! The agent is let go: it is not blocked too often in a row, and not for nothing.
+//! The agent is let go: it is not blocked too often in a row.
 
 use super::judgment::{Judge, path_of};
-use crate::check::conditions::graph::Way;
 use crate::check::conditions::report::Finding;
-use crate::check::conditions::search::{Actor, Step};
+use crate::check::conditions::search::Step;
 use crate::check::conditions::term::Node;
 use crate::diagnostic::code::Code;
 use crate::host::hosts::BLOCKS;
 
 impl Judge<'_> {
-    /// Judges whether the agent is let go in the end.
+    /// Judges whether an agent that does nothing is let go.
     pub(super) fn blocks(&self) -> Option<Finding> {
         let idle = |step: &Step| match self.is_further_block(step) {
             // An agent that answers a review does something.
@@ -22,23 +21,13 @@ impl Judge<'_> {
             done.blocks && !done.is_early_gate
         };
         let weights: Vec<Option<bool>> = self.search.steps.iter().map(idle).collect();
-        if let Some(way) = self.graph.in_a_row(BLOCKS + 1, is_first, &weights) {
-            let message =
-                format!("an agent that does nothing is blocked more than {BLOCKS} times in a row");
-            return Some(self.blocked(Code::BlocksInARow, message, &way));
-        }
-        let goes_on = |step: &Step| {
-            let done = self.search.done(step);
-            if done.blocks {
-                return self.is_further_block(step).then_some(true);
-            }
-            // Starting a cycle over is progress.
-            let is_answer = self.search.actor(step) == Actor::Agent && done.starts.is_empty();
-            (is_answer || self.is_aside(step)).then_some(false)
-        };
-        let way = self.graph.endless(goes_on)?;
-        let message = "the agent is blocked again and again, and nothing that it does changes that";
-        Some(self.blocked(Code::BlockLoop, message.to_owned(), &way))
+        let way = self.graph.in_a_row(BLOCKS + 1, is_first, &weights)?;
+        let message =
+            format!("an agent that does nothing is blocked more than {BLOCKS} times in a row");
+        let last = way.iter().rev().find(|step| self.search.done(step).blocks);
+        let place = last.and_then(|step| self.search.fired(step).next_back());
+        let path = place.map(|place| path_of(self.chart, place)).unwrap_or_default();
+        Some(self.found(Code::BlocksInARow, message, path, &way))
     }
 
     /// Returns whether a step is a block that can come after a block: the host then says so. A gate that fails early is
@@ -53,13 +42,5 @@ impl Judge<'_> {
         let terms = &self.search.decider.program.terms;
         let is_answer = |term| matches!(&*terms.node(term), Node::OfCycle(name, ..) if name == "cycle.answered");
         self.search.ways[step.way].1.iter().any(|(term, is_so)| *is_so && is_answer(*term))
-    }
-
-    /// Returns a finding at the rule that blocks last.
-    fn blocked(&self, code: Code, message: String, way: &Way) -> Finding {
-        let last = way.steps.iter().rev().find(|step| self.search.done(step).blocks);
-        let place = last.and_then(|step| self.search.fired(step).next_back());
-        let path = place.map(|place| path_of(self.chart, place)).unwrap_or_default();
-        self.found(code, message, path, way)
     }
 }

@@ -1,5 +1,4 @@
-//! Nothing is there without effect: every phase is reached, every rule fires, every target is taken, every check finds
-//! something.
+//! Nothing is there without effect: every phase is reached, every rule fires, every target is taken.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,9 +7,8 @@ use super::judgment::{absent, key_of_phase};
 use crate::check::conditions::report::Finding;
 use crate::check::conditions::search::Search;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Segment, at, below};
+use crate::diagnostic::toml::at;
 use crate::expr::formula::conjuncts;
-use crate::expr::source::Expr;
 
 /// Returns what has no effect anywhere.
 pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
@@ -30,12 +28,10 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
             let message = format!("the guard of the phase `{name}` is never true");
             findings.push(absent(Code::PhaseNeverEntered, message, path));
         }
-        findings.extend(constant(search, path, entry.phase.guard.as_ref()));
     }
     for (list, rules) in &chart.on {
         for (index, rule) in rules.iter().enumerate() {
             let place = format!("on.{list}[{index}]");
-            findings.extend(constant(search, at!["on", list, index], rule.guard.as_ref()));
             if fired.contains(&place) {
                 continue;
             }
@@ -62,8 +58,7 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
             findings.push(absent(Code::RuleNeverFires, message, at!["on", list, index]));
         }
     }
-    for (name, command) in &chart.commands {
-        findings.extend(constant(search, at!["commands", name], command.rule.guard.as_ref()));
+    for name in chart.commands.keys() {
         if !fired.contains(&format!("commands.{name}")) {
             let message = format!("the command `{name}` never applies");
             findings.push(absent(Code::CommandNeverApplies, message, at!["commands", name]));
@@ -74,29 +69,11 @@ pub(super) fn absent_of(search: &mut Search) -> Vec<Finding> {
     for (at, (id, cycle)) in chart.cycles.iter().enumerate() {
         for (index, advance) in cycle.advance.iter().enumerate() {
             let path = at!["cycles", id, "advance", index];
-            findings.extend(constant(search, path, advance.guard.as_ref()));
             if !taken.contains(&(at, index)) {
                 let message = format!("`{id}` never leads to `{}` that way", advance.target);
                 findings.push(absent(Code::TargetNeverTaken, message, path));
             }
         }
     }
-    for (name, checks) in &chart.checks {
-        for index in 0..checks.len() {
-            if !search.can_be(|path| path.check(name, index, true)) {
-                let message = format!("checks.{name}[{index}] never finds anything");
-                findings.push(absent(Code::CheckNeverFinds, message, at!["checks", name, index]));
-            }
-        }
-    }
     findings
-}
-
-/// Returns the finding that a guard is true, whatever it looks at.
-fn constant(search: &mut Search, path: &[Segment], guard: Option<&Expr>) -> Option<Finding> {
-    let guard = &guard?.0;
-    let term = search.decider.program.expr(guard, None);
-    let message = format!("`{guard}` is always true");
-    let is_always = search.is_always(term);
-    is_always.then(|| absent(Code::ConstantGuard, message, &below(path, "guard")))
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::judgment::{Judge, absent};
 use crate::chart::Cycle;
-use crate::chart::known::MAX_COST_REVIEW;
 use crate::check::conditions::evaluate::Outcome;
 use crate::check::conditions::facts::Facts;
 use crate::check::conditions::report::Finding;
@@ -25,16 +24,13 @@ struct Bounded<'c> {
 }
 
 impl Judge<'_> {
-    /// Returns the first cycle that is wrong: several are so for one reason. If none is, says how many reviews there are.
-    pub(super) fn cycles(&self, findings: &mut Vec<Finding>) -> Option<String> {
-        let found = self.chart.cycles.values().enumerate().find_map(|(at, cycle)| {
+    /// Returns what is wrong with the first cycle that is wrong: several are so for one reason.
+    pub(super) fn cycles(&self) -> Option<Finding> {
+        self.chart.cycles.values().enumerate().find_map(|(at, cycle)| {
             let count = self.chart.context.get_index_of(&cycle.count)?;
             let limit = self.chart.context.get_index_of(&cycle.limit)?;
             self.cycle(&Bounded { at, cycle, limit, count, have_begun: self.begun(at, count) })
-        });
-        let is_bounded = found.is_none() && !self.chart.cycles.is_empty();
-        findings.extend(found);
-        is_bounded.then(|| self.bound())
+        })
     }
 
     /// Returns in which states a cycle has had a review.
@@ -105,22 +101,5 @@ impl Judge<'_> {
         let most = counted(most.filter(|most| *most < held)?, "review");
         let message = format!("the cycle `{id}` has {most} at most, {limit} being {held}");
         Some(absent(Code::CycleFallsShort, message, &path))
-    }
-
-    /// Says how many reviews there are at most.
-    fn bound(&self) -> String {
-        let limits: BTreeSet<&str> =
-            self.chart.cycles.values().map(|cycle| cycle.limit.as_str()).collect();
-        let limits: Vec<&str> = limits.into_iter().collect();
-        let price = match self.chart.config.contains_key(MAX_COST_REVIEW) {
-            true => {
-                format!("; each costs at most `{MAX_COST_REVIEW}`, if the reviewer keeps to that")
-            }
-            false => String::new(),
-        };
-        format!(
-            "at most {} reviews that count each time that a cycle starts, unless the user sets it again{price}",
-            limits.join(" or ")
-        )
     }
 }

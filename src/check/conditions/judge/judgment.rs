@@ -2,7 +2,7 @@
 
 use crate::chart::Chart;
 use crate::check::conditions::facts::Facts;
-use crate::check::conditions::graph::{Graph, Lost, Way};
+use crate::check::conditions::graph::{Graph, Lost};
 use crate::check::conditions::report::{Finding, tell};
 use crate::check::conditions::search::{Actor, Search, Step};
 use crate::diagnostic::code::Code;
@@ -23,9 +23,9 @@ impl Judge<'_> {
         code: Code,
         message: String,
         path: Vec<Segment>,
-        way: &Way,
+        way: &[Step],
     ) -> Finding {
-        let begin = way.steps.first().map_or(0, |step| step.from);
+        let begin = way.first().map_or(0, |step| step.from);
         let way = Some(tell(self.search, begin, way));
         Finding { code, message, path, way }
     }

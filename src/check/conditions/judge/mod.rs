@@ -20,14 +20,12 @@ pub(super) fn judge(search: &mut Search, report: &mut Report) {
     let judge = Judge { chart: &search.chart, search, graph: Graph::of(search) };
     let mut findings = judge.failures();
     findings.extend(judge.ends());
-    let bounded = judge.cycles(&mut findings);
+    findings.extend(judge.cycles());
     findings.extend(judge.blocks());
     findings.extend(claims.iter().filter_map(|claim| judge.property(claim)));
     // What was not seen may be there where the search was cut off.
-    let is_whole = search.cut.is_none();
-    if is_whole {
+    if search.cut.is_none() {
         findings.extend(absent);
-        report.bound = bounded;
     }
     report.findings = findings;
 }
