@@ -20,7 +20,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{KILLED, already_running, announced, ended, record_left};
+use crate::run::under_way::{already_running, announced, ended, record_left};
 use crate::store::journal::Line;
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
@@ -82,7 +82,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
     let Some(running) = running else {
         return answered(Performed::allowed(already_running(place, event)));
     };
-    record_left(place, KILLED);
+    record_left(place);
     // The process that held the lock a moment ago may have done what this decision asks for.
     let lock = place.lock()?;
     let revision = place.journal().facts().revision;
