@@ -27,8 +27,8 @@ const OUTPUT: usize = 4_000;
 /// The time limit of all gates together, in seconds.
 const LIMIT: u64 = 270;
 
-/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails,
-/// and whether the user has ended it.
+/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails
+/// or the user has ended it.
 pub(crate) fn run(
     place: &Place,
     invocation: &Invocation,
@@ -36,15 +36,13 @@ pub(crate) fn run(
     lock: &ReviewLock,
     begun: &Begun<'_>,
     announced: &Running,
-) -> Result<Option<(Outcome, bool)>, Stuck> {
+) -> Result<Option<Outcome>, Stuck> {
     let gates = &invocation.gates;
     let timeout = LIMIT.min(most);
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
-    if gates.commands.is_empty() {
-        return Ok(None);
-    }
+    // Without it, git shows the log, and nothing else changes.
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
     for command in &gates.commands {
         // Without it, the gate is not shown, but nothing else changes.
@@ -59,13 +57,15 @@ pub(crate) fn run(
         let left = limit.saturating_sub(start.elapsed());
         let end = one(place, command, &log, left, lock);
         if let Some(stuck) = Stuck::after(&end) {
+            // A log that stays is only of no use.
             let _ = std::fs::remove_file(&log);
             return Err(stuck);
         }
         let (error, exit) = match &end {
             End::Cancelled => {
+                // The same.
                 let _ = std::fs::remove_file(&log);
-                return Ok(Some((Outcome::Failed(CANCELLED.to_owned()), true)));
+                return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
             }
             End::TimedOut => {
                 let (all, own) = (span(limit), span(began.elapsed()));
@@ -92,9 +92,10 @@ pub(crate) fn run(
             seconds: began.elapsed().as_secs(),
         };
         if let Some(outcome) = recorded(place, line, &log) {
-            return Ok(Some((outcome, false)));
+            return Ok(Some(outcome));
         }
     }
+    // All have succeeded, so nobody reads their log.
     let _ = std::fs::remove_file(&log);
     Ok(None)
 }
