@@ -200,6 +200,7 @@ fn run_reviewer(
     let tree = place.trees().read().ok();
     announced.started = clock::now();
     announced.is_started = true;
+    // Without it, others do not see that it has begun.
     let _ = begun.then(&announced);
     let run = reviewer::run(place, &invocation, announced.timeout, lock);
     let (outcome, spent) = run.inspect_err(|stuck| {
@@ -240,6 +241,7 @@ fn record(
 ) -> Ended {
     if outcome.failed_gate().is_none() {
         let review = ended(place, announced, seen, &outcome, &effort);
+        // Without this line, only a kill before the decision loses the verdict.
         let _ = place.journal().add_first(&Line::Review(review));
     }
     Ended { effort, ..Ended::new(invocation, outcome) }
