@@ -84,7 +84,8 @@ fn only_one_layer_knows_the_operating_system() {
 fn files_are_written_through_one_module() {
     let own = ["demo::", "project::change::index"];
     let sources = sources();
-    let others = sources.iter().filter(|(module, _)| !own.iter().any(|own| module.starts_with(own)));
+    let others =
+        sources.iter().filter(|(module, _)| !own.iter().any(|own| module.starts_with(own)));
     let found = others.filter(|(_, text)| {
         let code = code(text);
         ["fs::write(", "File::create(", "File::create_new("].iter().any(|name| code.contains(name))
