@@ -156,6 +156,7 @@ fn parse_hole<W>(inside: &str) -> Result<Piece<W>, String> {
         && let Some(bad) = words.iter().find(|word| !is_slug(word))
     {
         let mut message = String::new();
+        // Writing to a text does not fail.
         let _ = write!(
             message,
             "`{bad}` in `{{{inside}}}` is neither int, slug nor a word (letters, digits, _ and -)"
