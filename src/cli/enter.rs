@@ -16,7 +16,7 @@ use crate::commands::transition::transition;
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::page::Page;
-use crate::run::asked::{of_command, typed_at};
+use crate::run::asked::typed_at;
 use crate::run::under_way;
 
 /// What `enter` has apart from the options of the chart.
@@ -113,7 +113,7 @@ pub(crate) fn run(
     let events = running(chart, name, matches, stdin)?;
     let mut page = Page::default();
     for (index, event) in events.into_iter().enumerate() {
-        let event = Event { fields: of_command(&place), session: session.clone(), ..event };
+        let event = Event { fields: typed_at(&place), session: session.clone(), ..event };
         if let Err(error) = transition(&place, &event, index == 0, false, &mut page) {
             page.print();
             return Err(error);

@@ -14,7 +14,6 @@ use crate::text::shown;
 use crate::view::facts::Facts;
 use crate::view::findings;
 use crate::view::screen::turn_in_words;
-use crate::view::turn::Waits;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -76,7 +75,7 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     let mut page = Page::default();
     page.say(&format!("{} is {word}: later reviewers will know.", entry.id));
     let facts = Facts::gather(&place, None);
-    if facts.waits == Waits::User && facts.cycle.is_some() {
+    if facts.cycle.is_some() {
         page.say(&turn_in_words(&facts));
     }
     Ok(Output::of(page))

@@ -15,8 +15,7 @@ use crate::engine::context;
 use crate::engine::decision::Answer;
 use crate::hook::why_elsewhere;
 use crate::page::Page;
-use crate::project::git;
-use crate::run::asked::{self, FailingGate};
+use crate::run::asked;
 use crate::run::change;
 use crate::run::perform::perform;
 use crate::store::lock::ReviewLock;
@@ -44,16 +43,14 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         let lifted = postponed::lift(place.journal());
         lifted.map_err(CliError::because("this cannot be recorded"))?;
     }
-    let gate = FailingGate::at(&place);
     let asked_by = session.clone();
-    let drivers = driver::of(place.journal());
-    let mut asked = asked::next(&place, session, gate.as_ref());
+    let driver = driver::of(place.journal());
+    let mut asked = asked::next(&place, session);
     change::see(&place, &mut asked.fields);
     let performed = perform(&place, &asked)?;
     // Every review waits for that.
     let wrong = place.snapshot().config().err().map(|why| why.to_string());
-    let flaw = git::untrusted_locks(&place.root, &chart.scope.home).map(|why| format!("{why}."));
-    warn(performed.warnings.iter().chain(&wrong).chain(&flaw));
+    warn(performed.warnings.iter().chain(&wrong));
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
         if args.retry && ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
@@ -79,8 +76,8 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     let mut page = Page::default();
     page.say(&format!("next: {action}\nwhy:  {why}"));
     page.say(&format!("{}: {}", chart.scope.noun(), place.instance.name));
-    if let (Some(session), Some(driver)) = (&asked_by, drivers.first())
-        && !drivers.contains(session)
+    if let (Some(session), Some(driver)) = (&asked_by, &driver)
+        && driver != session
     {
         let noun = chart.scope.noun();
         page.say(&format!(

@@ -61,7 +61,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         None if args.next => place::chosen(chart, &args.about)?,
         None => not_started(chart)?,
     };
-    let driver = driver::of(place.journal()).into_iter().next();
+    let driver = driver::of(place.journal());
     // In a terminal, the stop of the session that drives the instance is meant.
     let session = session.or_else(|| driver.clone());
     let mut event = asked::seeing_stop(&place, session.as_deref());

@@ -364,8 +364,7 @@ pub(crate) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
 pub(crate) fn session(of: &Session) -> Result<Option<String>, CliError> {
     // A host that does not know the name in `--session "${CLAUDE_SESSION_ID}"` leaves it to the shell, and it is empty.
     let given = of.session.clone();
-    let first = || hosts::sessions().into_iter().next();
-    let Some(session) = given.filter(|id| !id.is_empty()).or_else(first) else {
+    let Some(session) = given.filter(|id| !id.is_empty()).or_else(hosts::session) else {
         return Ok(None);
     };
     let Some(flaw) = name_flaw(&session) else {

@@ -89,7 +89,7 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     let change = find(&place, base)?;
     let mut event = match begins {
         true => began,
-        false => asked::next(&place, None, None),
+        false => asked::next(&place, None),
     };
     change::describe(&place, &mut event.fields, &change);
     event.session = Some(session);
@@ -100,9 +100,6 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     let decision = performed.decision;
     if let Answer::Refuse(why) = decision.answer {
         return Err(CliError::new(why));
-    }
-    if begins {
-        change::note_rules(&place);
     }
     if let Some(own) = change::own(&place, event.session.as_deref().unwrap_or_default()) {
         change::abandon(&own);
@@ -163,7 +160,7 @@ pub(crate) fn review(
     };
     let given = args.base.as_ref();
     // Nobody but the user changes what the reviews of a session are about.
-    let is_fixed = !driver::of(place.journal()).is_empty();
+    let is_fixed = driver::of(place.journal()).is_some();
     let base = match (given, &known) {
         (Some(_), Some(known)) if is_fixed => Base::Known(known),
         (Some(given), _) => Base::Left(given),

@@ -14,7 +14,6 @@ use crate::page::Page;
 use crate::project::state_file::Reading;
 use crate::run::asked::seeing_stop;
 use crate::run::foresee::{check, foresee, obstacle_at_stop};
-use crate::run::noticed;
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -43,16 +42,6 @@ pub(crate) fn transition(
     page: &mut Page,
 ) -> Result<(), CliError> {
     let chart = &place.chart;
-    if let Some(other) = noticed::other_chart(place, &place.journal().facts().left) {
-        let (noun, name) = (chart.scope.noun(), &place.instance.name);
-        return Err(CliError::with_help(
-            format!(
-                "{noun} `{name}` goes by {other}: no command of {} writes its state",
-                chart.origin
-            ),
-            "run the command of that chart: with its `--chart`, or without one".to_owned(),
-        ));
-    }
     let is_agents = matches!(event.trigger, Trigger::Command(_)) && hosts::around().is_some();
     if is_agents && let Ok(would) = check(place, event) {
         let is_looser = |(name, value): &(&String, &Json)| {

@@ -11,7 +11,6 @@ use crate::disk;
 use crate::expr::templates::Templates;
 use crate::os::file::is_writable;
 use crate::page::counted;
-use crate::project::git;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::project::trust;
@@ -45,8 +44,6 @@ pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     let Some(root) = &subject.root else {
         return ("the settings are valid".to_owned(), found);
     };
-    let flaw = git::untrusted_locks(root, &chart.scope.home);
-    found.extend(flaw.map(|flaw| Diagnosis::split(&flaw, ". ")));
     let store = Store::of(root, &chart.scope.home);
     let shown = |folder: &Path| folder.strip_prefix(root).unwrap_or(folder).display().to_string();
     let (folder, why) = store.place();

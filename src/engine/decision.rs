@@ -294,8 +294,6 @@ pub struct Effort {
     pub not_started: bool,
     /// It failed, and until then no other one is tried, in seconds since 1970.
     pub until: Option<u64>,
-    /// It failed because the user has ended it.
-    pub is_cancelled: bool,
 }
 
 /// How a run ended.

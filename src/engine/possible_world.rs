@@ -141,7 +141,7 @@ impl World for PossibleWorld {
             Source::Base | Source::Prompt(_) => Value::from(()),
             Source::Spent { cycle, files, count } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings | Source::Drivers | Source::Findings { .. } | Source::Siblings => {
+            Source::Rulings | Source::Findings { .. } | Source::Siblings => {
                 Value::from(Vec::<Value>::new())
             }
             Source::Now => Value::from(self.disk.now.as_str()),

@@ -30,7 +30,7 @@ pub struct PastReview {
     /// Why it failed.
     pub error: Option<String>,
     /// Why it does not count although it has ended, unless a command is the reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub aside: Option<String>,
     /// How many seconds it took.
     #[serde(default)]

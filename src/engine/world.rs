@@ -42,8 +42,6 @@ pub enum Source {
     },
     /// `rulings`: what the user has ruled about findings, a list of texts.
     Rulings,
-    /// `drivers`: the sessions that drive the instance, a list of texts.
-    Drivers,
     /// `driver`: who drives the instance, from the point of view of the session: `this`, `other`, or none.
     Driver {
         /// The session of the event.

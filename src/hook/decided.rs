@@ -72,12 +72,12 @@ impl Answering<'_> {
         }
         let mut event = self.event.clone();
         let is_used_up = turn.as_ref().is_some_and(|turn| turn.is_used_up(self.host));
-        let more = self.describe(&place, &mut event, is_used_up);
+        self.describe(&place, &mut event, is_used_up);
         let decided = match is_unclaimed {
             true => Reply::silent(self.name, quiet).with_messages(self.unclaimed(&place, &event)),
             false => self.decide(&mut place, &mut event)?,
         };
-        let mut reply = reply.with_warnings(more).followed_by(decided);
+        let mut reply = reply.followed_by(decided);
         let message = event.fields["last_assistant_message"].as_str();
         if let Some(asked) = message.filter(|_| self.name == STOPPED).and_then(question::asked) {
             reply.name_question(&asked);
@@ -103,8 +103,8 @@ impl Answering<'_> {
         reply
     }
 
-    /// Adds to an event the fields about its host, and about what its session has going on. Returns what is to be reported.
-    fn describe(&mut self, place: &Place, event: &mut Event, ignores_blocks: bool) -> Vec<String> {
+    /// Adds to an event the fields about its host, and about what its session has going on.
+    fn describe(&mut self, place: &Place, event: &mut Event, ignores_blocks: bool) {
         let fields = &mut event.fields;
         let bare = self.host.is_bare(fields);
         fields["bare"] = Json::from(bare);
@@ -112,13 +112,11 @@ impl Answering<'_> {
         if bare || self.name == "SessionStart" {
             driver::set_bare(&place.store, bare);
         }
-        if !is_stop(self.name) {
-            return Vec::new();
+        if is_stop(self.name) {
+            fields["ignores_blocks"] = ignores_blocks.into();
+            self.host.describe(fields);
+            self.wait_once(place, fields);
         }
-        fields["ignores_blocks"] = ignores_blocks.into();
-        self.host.describe(fields);
-        self.wait_once(place, fields);
-        change::other_rules(place).into_iter().collect()
     }
 
     /// Lets no second stop in a row wait for a program in the background: it may never end.
@@ -187,7 +185,7 @@ impl Answering<'_> {
     fn unclaimed(&mut self, place: &Place, event: &Event) -> Vec<String> {
         let asked = Event { trigger: Trigger::Hook(UNCLAIMED.to_owned()), ..event.clone() };
         let session = event.session.as_deref().filter(|session| name_flaw(session).is_none());
-        let Some(session) = session.filter(|_| driver::of(place.journal()).is_empty()) else {
+        let Some(session) = session.filter(|_| driver::of(place.journal()).is_none()) else {
             return Vec::new();
         };
         // What cannot be decided is reported to the session that works on the instance.
@@ -260,6 +258,5 @@ fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<St
 
 /// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
 fn is_taken_over(place: &Place, session: &str) -> bool {
-    let drivers = driver::of(place.journal());
-    !place.chart.scope.is_per_session() && driver::are_others(&drivers, Some(session))
+    !place.chart.scope.is_per_session() && driver::is_another(place.journal(), session)
 }

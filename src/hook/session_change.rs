@@ -59,7 +59,6 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
             // What it has stored so far would look as if it had been killed.
             let began = begin(&mut place, session, Base::Now);
             warnings = began.inspect_err(|_| change::release(&place))?;
-            change::note_rules(&place);
         }
     }
     change::remember(&place, prompt);
@@ -102,7 +101,7 @@ pub(super) fn release(event: &Event) {
         let place = Place::new(chart, root, instance);
         match place.is_own() && !place.is_in_cycle() {
             true => change::abandon(&place),
-            false => driver::release(place.journal(), session),
+            false => driver::release(&place.store, session),
         }
     }
 }

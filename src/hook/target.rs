@@ -19,7 +19,6 @@ use crate::project::home;
 use crate::project::trust::{self, OwnChart};
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
-use crate::store::journal::Journal;
 
 /// Returns the session's directory, to which this process has changed.
 pub(super) fn cwd() -> PathBuf {
@@ -189,7 +188,7 @@ fn of_claim(
         if let Some(session) = session.map(str::to_owned) {
             // If it cannot be recorded, the next stop says it again.
             due.once(move || {
-                let _ = driver::say(&claimed.store, &claimed.instance, &session, is_gone);
+                let _ = driver::set_gone(&claimed.store, &session, is_gone);
             });
         }
     }
@@ -244,8 +243,7 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
     if let Some(session) = session.filter(|_| !chart.is_per_session())
         && let Ok(Some(claimed)) = driver::claimed(&home::roots(&cwd()), chart.home(), session)
     {
-        let Claimed { store, instance, .. } = claimed;
-        driver::release(&Journal::of(&store, &instance, &instance), session);
+        driver::release(&claimed.store, session);
     }
 }
 

@@ -65,9 +65,6 @@ fields! {
     "base", Text, "the commit that the change starts from";
     "change", List, "the files that have changed, each with its number of lines";
     "cwd", Text, "the directory that the agent works in";
-    "failed_gate", Text, "the gate that failed last, if it runs again at the next stop; empty without one";
-    "gate_ended_turn", False, "the agent is no longer sent back for that gate";
-    "gate_failure", Text, "how that gate has failed, and how often in a row, as a sentence; empty without one";
     "host", Text, "the name of the host, such as `Claude Code`";
     "ignores_blocks", False, "the host ignores further blocks in this turn";
     "last_assistant_message", Text, "the agent's last message";
@@ -82,12 +79,10 @@ fields! {
     "prompt", Text, "the user's prompt";
     "range", Text, "the git trees before and after the change, as arguments of `git diff`";
     "readable", False, "a reviewer can read something of the change that counts";
-    "reviewing", False, "a review of the instance is running";
     "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled";
     "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only";
     "source", Text, "how the session began: startup, resume, clear or compact";
     "stop_hook_active", False, "the agent has already been blocked in this turn";
-    "stopped", False, "the agent that drives the instance has stopped, as far as `taskie status` knows; false elsewhere";
     "terminal", False, "a person typed the command in a terminal, not an agent";
     "tree", Text, "the git tree after the change";
     "unread", List, "the files that have changed and that no reviewer can read, each with the reason";

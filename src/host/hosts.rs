@@ -387,14 +387,7 @@ pub fn session_variables() -> impl Iterator<Item = &'static str> {
     HOSTS.iter().rev().flat_map(|host| host.sessions.iter().copied())
 }
 
-/// Returns the sessions that this process is a tool of, going by the ids in its environment. If a host was started in the
-/// shell of another one, nobody can tell which of the two is asking.
-pub fn sessions() -> Vec<String> {
-    let mut sessions = Vec::new();
-    for id in session_variables().filter_map(|name| env::var(name).ok()) {
-        if !id.is_empty() && !sessions.contains(&id) {
-            sessions.push(id);
-        }
-    }
-    sessions
+/// Returns the session that this process is a tool of, going by the ids in its environment.
+pub fn session() -> Option<String> {
+    session_variables().filter_map(|name| env::var(name).ok()).find(|id| !id.is_empty())
 }

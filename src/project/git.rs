@@ -6,12 +6,9 @@ use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::disk;
-use crate::hash::Hash;
 use crate::os;
 use crate::process::program;
-use crate::project::home::user_folder;
-use crate::store::{self, git_dir};
+use crate::store::git_dir;
 use crate::text::shown;
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
@@ -28,9 +25,6 @@ const OTHERS: [&str; 8] = [
     "GIT_INDEX_FILE",
     "GIT_OBJECT_DIRECTORY",
 ];
-
-/// The settings that say what git passes over, or changes when it stores a file.
-const HIDING: &str = r"^(core\.(attributesfile|excludesfile|filemode)|filter\..*)$";
 
 /// The answer of git, once it has been asked.
 #[derive(Debug, Default)]
@@ -72,32 +66,6 @@ fn without(home: &str) -> Option<String> {
     (!is_in_git).then(|| format!(":(exclude,literal){home}"))
 }
 
-/// Returns a number for what says what git passes over in the work tree at `root`, or changes when it stores a file; `None` if
-/// that is unknown.
-pub(crate) fn rules(root: &Path) -> Option<u64> {
-    let ask = |args: &[&str]| {
-        let output = output_within(git(root).ok()?.args(args), LIMIT).ok()?;
-        // Nothing is set.
-        matches!(output.status.code(), Some(0 | 1)).then_some(output.stdout)
-    };
-    let mut hash = Hash::default();
-    let settings = ask(&["config", "-z", "--path", "--get-regexp", HIDING])?;
-    hash.add(&settings);
-    let (_, common) = git_dir::of(root)?;
-    let own = ["info/exclude", "info/attributes"].map(|name| common.join(name)).into_iter();
-    let user = user_folder("XDG_CONFIG_HOME", ".config").into_iter();
-    let user = user.flat_map(|dir| ["git/ignore", "git/attributes"].map(|name| dir.join(name)));
-    let named = settings.split(|byte| *byte == 0).filter_map(|setting| {
-        let end = setting.iter().position(|byte| *byte == b'\n')?;
-        setting[..end].ends_with(b"file").then(|| os::file::path(&setting[end + 1..]))
-    });
-    for file in own.chain(user).chain(named) {
-        let text = root.join(file).canonicalize().and_then(|file| disk::read_regular(&file));
-        hash.add(text.ok().flatten().unwrap_or_default());
-    }
-    Some(hash.number())
-}
-
 /// Returns a git command for the directory `root` that only reads.
 pub(super) fn git(root: &Path) -> Result<Command, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -130,30 +98,6 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
         git.args(["-c", "core.ignoreCase=false"]);
     }
     Ok(git)
-}
-
-/// Returns whether git tracks a file in `folder`, which is inside `root`; false if git cannot tell.
-fn is_tracked(root: &Path, folder: &Path) -> bool {
-    if !is_in_git(root) || folder.starts_with(".git") {
-        return false;
-    }
-    let Ok(mut git) = git(root) else {
-        return false;
-    };
-    git.args(["ls-files", "--"]).arg(format!(":(literal){}", folder.display()));
-    output_within(&mut git, LIMIT).is_ok_and(|output| !output.stdout.is_empty())
-}
-
-/// Returns why the lock folder of a project cannot say who drives a plan, as a sentence that ends without a stop: if it is
-/// part of the repository, it says nothing about this machine.
-pub(crate) fn untrusted_locks(root: &Path, home: &str) -> Option<String> {
-    let folder = Path::new(home).join(store::LOCKS);
-    is_tracked(root, &folder).then(|| {
-        let folder = folder.display();
-        format!(
-            "{folder} is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached {folder}` removes it from the repository"
-        )
-    })
 }
 
 /// Returns whether the project at `root` is in a git repository.
@@ -222,7 +166,6 @@ mod tests {
         assert!(folder.join("ran").exists(), "git runs what it names");
         fs::remove_file(folder.join("ran")).unwrap();
 
-        assert!(!is_tracked(&folder, Path::new("refs")));
         let dirty = ask(&folder, ".taskie").unwrap_err();
         assert!(dirty.contains("safe.bareRepository"), "{dirty}");
         assert!(!folder.join("ran").exists());

@@ -18,12 +18,11 @@ use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Changed, Unknown};
-use crate::project::{find, git, ledger, state_file};
+use crate::project::{find, ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::driver;
-use crate::store::once::RULES;
 use crate::text::cut_bytes;
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
@@ -82,7 +81,6 @@ pub(crate) fn release(place: &Place) {
         return;
     }
     let _ = fs::remove_file(place.dir().join(ASKED));
-    RULES.forget(place.journal());
     if !place.dir().join(state_file::FILE).exists() {
         let _ = fs::remove_dir(place.dir());
     }
@@ -102,30 +100,6 @@ pub(crate) fn abandon(place: &Place) {
         let _ = fs::remove_file(place.dir().join(state_file::FILE));
         release(place);
     }
-}
-
-/// Notes git's own rules, with which a change begins.
-pub(crate) fn note_rules(place: &Place) {
-    let _ = RULES.note(place.journal(), rules_now(place).as_bytes());
-}
-
-/// Says that git's own rules are others than those noted last, and notes them.
-pub(crate) fn other_rules(place: &Place) -> Option<String> {
-    if !RULES.is_known(place.journal())
-        || RULES.is_for(place.journal(), rules_now(place).as_bytes())
-    {
-        return None;
-    }
-    note_rules(place);
-    Some(
-        "What git passes over has changed since the change began (`.git/info`, `core.excludesFile`, `core.attributesFile`, \
-         `core.fileMode` or a filter): no review sees what that hides."
-            .to_owned(),
-    )
-}
-
-fn rules_now(place: &Place) -> String {
-    format!("{:?}", git::rules(&place.root))
 }
 
 /// Returns whether a prompt is a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names the

@@ -16,12 +16,12 @@ use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
 use crate::project::find::{self, Instance};
 use crate::project::git;
-use crate::run::stuck::Stuck;
+use crate::run::stuck::{Stuck, io};
 use crate::store::journal::Journal;
 use crate::store::{Store, running};
 
-/// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
-/// was done before. The caller holds the write lock.
+/// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done. The caller
+/// holds the write lock.
 pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
     let mut place = FileWriter { root, scope, filled: BTreeSet::new() };
     let result = place.carry_out(effects);
@@ -51,7 +51,6 @@ struct FileWriter<'p> {
 impl FileWriter<'_> {
     fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Stuck> {
         let unwritten = |path: &str| format!("{path} cannot be written");
-        let mut done: Vec<String> = Vec::new();
         for effect in effects {
             let (what, result) = match effect {
                 Effect::Write { path, text } => {
@@ -69,16 +68,7 @@ impl FileWriter<'_> {
                     (format!("the review of {path} cannot be cancelled"), self.cancel(path))
                 }
             };
-            if let Err(error) = result {
-                let before = if done.is_empty() {
-                    String::new()
-                } else {
-                    format!(" (after {})", done.join(", "))
-                };
-                let what = format!("{what}{before}");
-                return Err(Stuck::Io { what, error });
-            }
-            done.push(effect.to_string());
+            result.map_err(io(what))?;
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let Step::Invoke(invocation) = step else {
         return Ok(step);
     };
-    let Some(why) = place.obstacle(&snapshot.as_world(), event, &invocation) else {
+    let Some(why) = place.obstacle(&snapshot.as_world(), &invocation) else {
         return Ok(Step::Invoke(invocation));
     };
     let ended = Ended::new(*invocation, Outcome::Failed(why));

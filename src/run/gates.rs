@@ -27,8 +27,8 @@ const OUTPUT: usize = 4_000;
 /// The time limit of all gates together, in seconds.
 const LIMIT: u64 = 270;
 
-/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails,
-/// and whether the user has ended it.
+/// Runs the gates in order, within `most` seconds at most. Returns the outcome of a review that is not started, if one of them fails
+/// or the user has ended it.
 pub(crate) fn run(
     place: &Place,
     invocation: &Invocation,
@@ -36,15 +36,12 @@ pub(crate) fn run(
     lock: &ReviewLock,
     begun: &Begun<'_>,
     announced: &Running,
-) -> Result<Option<(Outcome, bool)>, Stuck> {
+) -> Result<Option<Outcome>, Stuck> {
     let gates = &invocation.gates;
     let timeout = LIMIT.min(most);
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
-    if gates.commands.is_empty() {
-        return Ok(None);
-    }
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
     for command in &gates.commands {
         // Without it, the gate is not shown, but nothing else changes.
@@ -65,7 +62,7 @@ pub(crate) fn run(
         let (error, exit) = match &end {
             End::Cancelled => {
                 let _ = std::fs::remove_file(&log);
-                return Ok(Some((Outcome::Failed(CANCELLED.to_owned()), true)));
+                return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
             }
             End::TimedOut => {
                 let (all, own) = (span(limit), span(began.elapsed()));
@@ -92,7 +89,7 @@ pub(crate) fn run(
             seconds: began.elapsed().as_secs(),
         };
         if let Some(outcome) = recorded(place, line, &log) {
-            return Ok(Some((outcome, false)));
+            return Ok(Some(outcome));
         }
     }
     let _ = std::fs::remove_file(&log);

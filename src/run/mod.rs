@@ -2,7 +2,6 @@
 //! the state.
 
 pub(crate) mod asked;
-mod attempt;
 pub(crate) mod change;
 pub(crate) mod coming;
 mod effects;

@@ -1,9 +1,6 @@
 //! A state that is found in another way than this program has left it, and what the user reads at the next stop because nobody else
 //! says it.
 
-use std::fs;
-use std::path::PathBuf;
-
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::context::{Context, base, running_cycle, unfinished};
@@ -97,10 +94,7 @@ pub(super) fn decided(
     (before, after, text): (&Context, &Context, &[u8]),
     decision: &Decision,
 ) -> Left {
-    let other = other_chart(place, &left);
-    left.news.extend(other.map(|other| format!("state.json was last written by {other}.")));
     left.news.extend(news(&place.chart, event, (before, after), decision));
-    left.chart = Some(file_of(&place.chart));
     if event.is_stop() {
         left.owed = Some(Owed::of(text, decision));
     } else {
@@ -110,20 +104,6 @@ pub(super) fn decided(
     left.is_gone = false;
     left.fields.clone_from(after);
     left
-}
-
-/// Returns the chart that has written the state, in words, if it is another one.
-pub(crate) fn other_chart(place: &Place, left: &Left) -> Option<String> {
-    let written = left.chart.as_ref().filter(|file| **file != file_of(&place.chart))?;
-    Some(match written.as_os_str().is_empty() {
-        true => "the default chart".to_owned(),
-        false => written.display().to_string(),
-    })
-}
-
-fn file_of(chart: &Chart) -> PathBuf {
-    let file = if chart.is_default { "" } else { &chart.origin };
-    fs::canonicalize(file).unwrap_or_else(|_| PathBuf::from(file))
 }
 
 /// Returns what a command has done to a cycle that is not over.

@@ -13,7 +13,6 @@ use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
-use crate::project::git::Git;
 use crate::project::state_file::Reading;
 use crate::run::foresee::peek;
 use crate::run::line::{decided, is_for_user};
@@ -26,17 +25,16 @@ use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, running};
 use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
 use crate::store::driver;
-use crate::store::facts::{Fact, Facts, Left, Said};
+use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::lock::ReviewLock;
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let start = Instant::now();
-    let git = Arc::default();
     let mut result = match event.is_stop() {
-        true => stop(place, event, git, start),
-        false => carry_out(place, event, &place.snapshot_with(&git, false), git, start),
+        true => stop(place, event, start),
+        false => carry_out(place, event, &place.snapshot(), start),
     };
     let written = add_decision(place, event, &result);
     if let (Err(error), Ok(performed)) = (written, &mut result) {
@@ -46,9 +44,9 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 }
 
 /// Carries out a stop, and adds what the user reads of the state whatever is decided.
-fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<Performed, Stuck> {
+fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck> {
     let early = pause_noted(place);
-    let snapshot = place.snapshot_with(&git, false);
+    let snapshot = place.snapshot();
     let is_for_user = is_for_user(event) && !matches!(snapshot.state, Reading::Broken(_));
     if is_for_user && differs(&place.journal().facts().left, &snapshot.state) {
         let _lock = place.lock()?;
@@ -56,17 +54,13 @@ fn stop(place: &Place, event: &Event, git: Arc<Git>, start: Instant) -> Result<P
         let written = Noticed::of(place, &place.state(), false).write(place);
         written.map_err(io(UNNOTED))?;
     }
-    let mut performed = carry_out(place, event, &snapshot, git, start)?;
+    let mut performed = carry_out(place, event, &snapshot, start)?;
     let has_done = !performed.decision.writes_nothing() || performed.decision.ended.is_some();
     if has_done && let Some(paused) = pause_noted(place) {
         performed.hold(paused);
     }
     if is_for_user {
-        let Facts { left: Left { news, .. }, said, .. } = place.journal().facts();
-        let mut once = std::mem::take(&mut performed.once);
-        performed.warnings.retain(|text| !once.contains(text) || !said.contains(text));
-        once.retain(|text| !said.contains(text));
-        performed.pending = Said { news, once, owed: None };
+        performed.pending = Said { news: place.journal().facts().left.news, owed: None };
     }
     let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));
@@ -101,14 +95,13 @@ fn carry_out(
     place: &Place,
     event: &Event,
     snapshot: &Arc<Snapshot>,
-    git: Arc<Git>,
     start: Instant,
 ) -> Result<Performed, Stuck> {
     let answered = owed(place, event, snapshot).or_else(|| kept_for_review(place, event));
     if let Some(performed) = answered {
         return Ok(performed);
     }
-    let mut next = first_step(place, event, snapshot, git)?;
+    let mut next = first_step(place, event, snapshot)?;
     // The review that has ended, if this is already the next one at the same stop.
     let mut earlier: Option<(Performed, Duration)> = None;
     // In each round but the last, someone else has changed what is due, or a cycle has ended and the next one has begun.
@@ -119,8 +112,8 @@ fn carry_out(
                 let before = earlier.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
                 review(place, event, before)?
             }
-            NextStep::Write(run, git) => {
-                let Some(performed) = written(place, event, run, &git)? else {
+            NextStep::Write(run) => {
+                let Some(performed) = written(place, event, run)? else {
                     next = NextStep::Review;
                     continue;
                 };
@@ -138,12 +131,7 @@ fn carry_out(
 }
 
 /// Decides about an event, and returns what follows.
-fn first_step(
-    place: &Place,
-    event: &Event,
-    snapshot: &Arc<Snapshot>,
-    git: Arc<Git>,
-) -> Result<NextStep, Stuck> {
+fn first_step(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Result<NextStep, Stuck> {
     let performed = match snapshot.decide(event, None)? {
         Step::Invoke(_) => return Ok(NextStep::Review),
         Step::Done(decision) if let Some(pause) = pause(place, event, &decision) => {
@@ -161,7 +149,7 @@ fn first_step(
             }
             Performed::of(snapshot, decision)
         }
-        Step::Done(_) => return Ok(NextStep::Write(None, git)),
+        Step::Done(_) => return Ok(NextStep::Write(None)),
     };
     Ok(NextStep::Answer(Box::new(performed)))
 }
@@ -171,15 +159,14 @@ fn written(
     place: &Place,
     event: &Event,
     run: Option<Box<Unwritten>>,
-    git: &Arc<Git>,
 ) -> Result<Option<Performed>, Stuck> {
     let ended = run.as_ref().and_then(|run| run.in_words(place));
     let given = run.as_ref().map(|run| run.event.clone());
     let event = given.as_ref().unwrap_or(event);
-    let written = write(place, event, run.map(|run| *run), git).map_err(|stuck| {
+    let written = write(place, event, run.map(|run| *run)).map_err(|stuck| {
         if ended.is_some() {
             // It counts as failed: the next one may be lost in the same way.
-            let _ = place.journal().set_aside(stuck.to_string());
+            let _ = place.journal().note(Fact::Aside { why: stuck.to_string() });
         }
         stuck.losing(ended)
     });
@@ -218,7 +205,7 @@ fn follows(
             let left = hook_timeout(event).saturating_sub(start.elapsed().as_secs() + RESERVE);
             (due.timeout <= left && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
-        Step::Done(next) => next.advances().then(|| NextStep::Write(None, Arc::default())),
+        Step::Done(next) => next.advances().then(|| NextStep::Write(None)),
     }
 }
 
@@ -271,8 +258,8 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
         return None;
     }
     let owed = place.journal().facts().left.owed?;
-    let drivers = driver::of(place.journal());
-    if event.session.is_some() && driver::are_others(&drivers, event.session.as_deref()) {
+    if event.session.as_deref().is_some_and(|session| driver::is_another(place.journal(), session))
+    {
         // Another session goes on with it.
         return None;
     }

@@ -15,8 +15,6 @@ pub(crate) struct Performed {
     pub(crate) decision: Decision,
     /// Problems with the files that were read.
     pub(crate) warnings: Vec<String>,
-    /// Those of them that are said at one stop, and not again at the next.
-    pub(crate) once: Vec<String>,
     /// The fields that the decision writes, with their previous values.
     pub(crate) before: Context,
     /// The context after the decision.
@@ -44,7 +42,6 @@ impl Performed {
         let before = decision.apply(&mut context);
         Self {
             warnings: snapshot.warnings(),
-            once: snapshot.once(),
             decision,
             before,
             context,

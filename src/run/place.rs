@@ -7,18 +7,15 @@ use std::sync::{Arc, OnceLock};
 use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::running_cycle;
-use crate::engine::decide::decide;
-use crate::engine::decision::{Ended, Invocation, Outcome};
-use crate::engine::event::Event;
-use crate::engine::fault::Fault;
+use crate::engine::decision::Invocation;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
-use crate::host::vendors::VERDICTS;
 use crate::project::change::Trees;
 use crate::project::find::{self, Instance};
+use crate::project::git::Git;
+use crate::project::seen::{self, Seen};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
-use crate::reviewer::finding::Found;
 use crate::run::stuck::{Stuck, io};
 use crate::store::journal::Journal;
 use crate::store::lock::WriteLock;
@@ -36,6 +33,7 @@ pub(crate) struct Place {
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
     trees: Arc<OnceLock<Trees>>,
+    git: Arc<Git>,
     journal: Arc<Journal>,
 }
 
@@ -45,7 +43,8 @@ impl Place {
         let store = Store::of(&root, &chart.scope.home);
         let shared = instance.shared_name(&chart.scope);
         let journal = Arc::new(Journal::of(&store, &shared, &instance.name));
-        Self { chart, root, instance, store, settings_before: None, trees: Arc::default(), journal }
+        let (trees, git) = Default::default();
+        Self { chart, root, instance, store, settings_before: None, trees, git, journal }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -84,6 +83,16 @@ impl Place {
         self.trees.get_or_init(|| Trees::of(&self.root, &self.chart.scope))
     }
 
+    /// Returns git's answers about the work tree.
+    pub(crate) fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Returns what a review of the files in `names` sees.
+    pub(crate) fn seen(&self, names: &[String]) -> Seen {
+        seen::seen(&self.chart, (&self.root, self.trees()), &self.dir(), names)
+    }
+
     /// Returns the contents of a file in the instance's directory; `None` if it cannot be read.
     pub(crate) fn read(&self, name: &str) -> Option<Vec<u8>> {
         disk::read(&self.root, &self.dir().join(name)).ok()?
@@ -104,33 +113,13 @@ impl Place {
     pub(crate) fn obstacle(
         &self,
         world: &Arc<dyn World>,
-        event: &Event,
         invocation: &Invocation,
     ) -> Option<String> {
         let unusable = Inspector::new(&self.chart, world).can_advance().err();
         let unusable = unusable.map(|fault| fault.to_string());
         unusable
-            .or_else(|| self.flaw_of_outcome(world, event, invocation))
             .or_else(|| self.flaw_of_subject(invocation))
             .or_else(|| self.flaw_of_review(invocation))
-    }
-
-    /// Returns which of the user's files nothing can be decided with once the review has a verdict.
-    fn flaw_of_outcome(
-        &self,
-        world: &Arc<dyn World>,
-        event: &Event,
-        invocation: &Invocation,
-    ) -> Option<String> {
-        VERDICTS.into_iter().find_map(|verdict| {
-            let verdict = Some(verdict.to_owned());
-            let outcome = Outcome::Ran { verdict, found: Found::default() };
-            let ended = Ended::new(invocation.clone(), outcome);
-            match decide(&self.chart, world, event, Some(ended)) {
-                Err(fault @ Fault::File(_)) => Some(fault.to_string()),
-                _ => None,
-            }
-        })
     }
 
     fn flaw_of_review(&self, invocation: &Invocation) -> Option<String> {

@@ -1,27 +1,34 @@
-//! Runs the review that is due, one at a time for each instance, and finds out its outcome.
+//! Runs the review that is due, one at a time for each instance: its gates, then the reviewer.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
+use crate::chart::Cycle;
+use crate::clock;
 use crate::diagnostic::quote::quoted;
 use crate::disk;
 use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
+use crate::engine::fault::Fault;
+use crate::engine::inspect::Inspector;
 use crate::engine::spent::PastReview;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
-use crate::project::git::{self, Git};
-use crate::project::{seen, state_file};
-use crate::run::attempt::{Attempt, Due};
-use crate::run::meanwhile::ChangedFiles;
+use crate::project::change::{self, Base, head};
+use crate::project::seen::Seen;
+use crate::project::state_file;
+use crate::receipt::statement::entries;
+use crate::run::change::again;
 use crate::run::noticed::Noticed;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{KILLED, already_running, announced, ended, record_left};
-use crate::store::journal::Line;
+use crate::run::under_way::{KILLED, already_running, announced, ended, record_left, record_lost};
+use crate::run::{gates, meanwhile, reviewer};
+use crate::store::facts::Running;
+use crate::store::journal::{Code, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::once::SEND_BACK;
 use crate::store::running::{Begun, cancel_file};
@@ -31,20 +38,20 @@ pub(crate) enum NextStep {
     /// Run the review that is due.
     Review,
     /// Decide again under the write lock, and write; after this review, if there was one.
-    Write(Option<Box<Unwritten>>, Arc<Git>),
+    Write(Option<Box<Unwritten>>),
     /// The event has its answer.
     Answer(Box<Performed>),
 }
 
-/// A run that has ended and is not written yet, with what was there when it began.
+/// A review that has ended and is not written yet, with what was there when it began.
 pub(crate) struct Unwritten {
     pub(crate) ended: Ended,
     /// How many phases had been entered and commands run before it.
     pub(crate) revision: u64,
     pub(crate) before: Arc<Snapshot>,
-    /// The files that have changed since; `None` if no reviewer was started.
-    pub(crate) changed: Option<ChangedFiles>,
-    /// The stop that it is about.
+    /// A sentence about the files that have changed since.
+    pub(crate) changes: Option<String>,
+    /// The stop that it is about: gates may have made the change another one.
     pub(crate) event: Event,
     /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(crate) lock: ReviewLock,
@@ -69,91 +76,78 @@ impl Unwritten {
 /// Runs the review that is due, unless one is already running. Returns what follows. The hook has been at it for the time `before`.
 pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<NextStep, Stuck> {
     let answered = |performed| Ok(NextStep::Answer(Box::new(performed)));
-    if event.session.is_some()
-        && let Some(why) = git::untrusted_locks(&place.root, &place.chart.scope.home)
-    {
-        return answered(Performed::allowed(format!("No review was started: {why}.")));
-    }
-    let running = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
+    let lock = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
     // A pause that waits for a review which ended since this stop began comes before the next review, at the next stop.
     let is_noted = place.journal().facts().noted.is_some();
-    let running = running.filter(|_| !event.is_stop() || !is_noted);
-    let Some(running) = running else {
+    let Some(lock) = lock.filter(|_| !event.is_stop() || !is_noted) else {
         return answered(Performed::allowed(already_running(place, event)));
     };
     record_left(place, KILLED);
-    // The process that held the lock a moment ago may have done what this decision asks for.
-    let lock = place.lock()?;
-    let revision = place.journal().facts().revision;
-    drop(lock);
-    let git = Arc::default();
-    let snapshot = place.snapshot_with(&git, false);
-    let invocation = match snapshot.decide(event, None)? {
-        Step::Invoke(invocation) => *invocation,
-        Step::Done(decision) if decision.writes_nothing() => {
-            return answered(Performed::of(&snapshot, decision));
-        }
-        Step::Done(_) => return Ok(NextStep::Write(None, git)),
-    };
-    if let Some(ended) = paid(place, &invocation) {
-        let (changed, event, before) = (None, event.clone(), snapshot);
-        let unwritten = Unwritten { ended, revision, before, changed, event, lock: running };
-        return Ok(NextStep::Write(Some(Box::new(unwritten)), Arc::default()));
-    }
-    let state = snapshot.state.text().unwrap_or_default();
-    let goes_on = event.fields["stop_hook_active"] == true;
-    let was_sent_back = goes_on && SEND_BACK.is_for(place.journal(), state);
-    if let Some(performed) = sent_back(event, &invocation, was_sent_back) {
-        // If it stays unknown, the agent is sent back until the host ignores it.
-        let _ = SEND_BACK.note(place.journal(), state);
-        return answered(performed);
-    }
+    let start = Instant::now();
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
-    let Some(attempt) = begin(place, event, (&snapshot, invocation), revision, hook, &running)?
-    else {
-        return Ok(NextStep::Write(None, Arc::default()));
-    };
-    let Attempt { outcome, effort, changed, event, invocation, .. } = attempt;
-    let ended = Ended { invocation, outcome, superseded: false, effort };
-    let before = snapshot;
-    let unwritten = Unwritten { ended, revision, before, changed, event, lock: running };
-    Ok(NextStep::Write(Some(Box::new(unwritten)), Arc::default()))
-}
-
-/// Begins the review that is due, and waits for its end: the journal has both, before anything is decided about it. `None` if it
-/// is no longer due after its gates.
-fn begin(
-    place: &Place,
-    event: &Event,
-    (snapshot, invocation): (&Arc<Snapshot>, Invocation),
-    revision: u64,
-    hook: u64,
-    lock: &ReviewLock,
-) -> Result<Option<Attempt>, Stuck> {
-    let announced = announced(&invocation);
-    // What is not in the journal, no limit counts.
-    let uncounted =
-        "no review was started, because the journal, which counts reviews, could not be written";
-    let cancel = cancel_file(&place.store, &place.instance.name);
-    let begun = Begun::say(place.journal(), cancel, &announced).map_err(io(uncounted))?;
-    let write_lock = place.lock()?;
-    // A file system that stores no state stores no verdict either, and that would be paid for and lost.
-    disk::try_to_replace(&place.dir().join(state_file::FILE))
-        .map_err(io("no review was started, because its result could not be written"))?;
-    // Without it, what is changed during the review is not named.
-    let _ = Noticed::of(place, &snapshot.state, false).write(place);
-    drop(write_lock);
-    let due = Due { snapshot, revision, hook, lock, begun: &begun };
-    let attempt = due.attempt(place, event.clone(), invocation, announced)?;
-    if let Some(Attempt { announced, outcome, effort, seen, .. }) = &attempt
-        && outcome.failed_gate().is_none()
-    {
-        // If the process is killed after this, the verdict is known, and not paid for again.
-        let review = ended(place, announced.clone(), seen.clone(), outcome, effort);
-        let _ = place.journal().add_first(&Line::Review(review));
+    let mut event = event.clone();
+    let mut begun = None;
+    let mut passed: Option<Vec<String>> = None;
+    // Gates take their time and may change the work: after them, this looks and decides again.
+    loop {
+        // The process that held the lock a moment ago may have done what this decision asks for.
+        let write_lock = place.lock()?;
+        let revision = place.journal().facts().revision;
+        drop(write_lock);
+        let snapshot = place.snapshot();
+        event = again(place, &event).map_err(Fault::World)?;
+        let invocation = match snapshot.decide(&event, None)? {
+            Step::Invoke(invocation) => *invocation,
+            Step::Done(decision) if decision.writes_nothing() => {
+                return answered(Performed::of(&snapshot, decision));
+            }
+            Step::Done(_) => return Ok(NextStep::Write(None)),
+        };
+        let unwritten = |(ended, changes), before, event, lock| {
+            let unwritten = Unwritten { ended, revision, before, changes, event, lock };
+            Ok(NextStep::Write(Some(Box::new(unwritten))))
+        };
+        if let Some(ended) = paid(place, &invocation) {
+            return unwritten((ended, None), snapshot, event, lock);
+        }
+        let mut announced = announced(&invocation);
+        let begun = match &begun {
+            Some(begun) => begun,
+            None => {
+                if let Some(performed) = or_sent_back(place, &event, &snapshot, &invocation) {
+                    return answered(performed);
+                }
+                begun.insert(begin(place, &snapshot, &announced)?)
+            }
+        };
+        let gates = &invocation.gates.commands;
+        let outcome = match place.obstacle(&snapshot.as_world(), &invocation) {
+            // Don't pay for a review that cannot count.
+            Some(obstacle) => Some(Outcome::Failed(obstacle)),
+            None if gates.is_empty() || passed.as_ref() == Some(gates) => None,
+            None if passed.is_some() => {
+                Some(Outcome::Failed("other gates are due than those that have run".to_owned()))
+            }
+            None => {
+                let failed = gates::run(place, &invocation, hook / 2, &lock, begun, &announced)?;
+                if failed.is_none() {
+                    passed = Some(gates.clone());
+                    place.trees().forget();
+                    continue;
+                }
+                failed
+            }
+        };
+        let result = match outcome {
+            Some(outcome) => unstarted(place, announced, invocation, outcome),
+            None => {
+                announced.timeout = time_left(hook, invocation.timeout, start.elapsed());
+                run_reviewer(place, (&event, &snapshot), announced, invocation, (begun, &lock))?
+            }
+        };
+        return unwritten(result, snapshot, event, lock);
     }
-    Ok(attempt)
 }
 
 /// Returns the end of the review that is due if it has ended before, nothing was decided about it, and nothing has changed since.
@@ -167,9 +161,105 @@ fn paid(place: &Place, due: &Invocation) -> Option<Ended> {
 
 /// Returns whether a review is the one that is due, and nothing has changed since.
 fn is_about_now(place: &Place, run: &PastReview, due: &Invocation) -> bool {
-    let tree = (&*place.root, place.trees());
-    let seen = || seen::seen(&place.chart, tree, &place.dir(), &due.subject).all;
-    (&run.cycle, run.n) == (&due.cycle, due.n) && run.seen == seen()
+    (&run.cycle, run.n) == (&due.cycle, due.n) && run.seen == place.seen(&due.subject).all
+}
+
+/// Says that a review begins: the journal has that before anything is started.
+fn begin<'p>(
+    place: &'p Place,
+    snapshot: &Snapshot,
+    announced: &Running,
+) -> Result<Begun<'p>, Stuck> {
+    // What is not in the journal, no limit counts.
+    let uncounted =
+        "no review was started, because the journal, which counts reviews, could not be written";
+    let cancel = cancel_file(&place.store, &place.instance.name);
+    let begun = Begun::say(place.journal(), cancel, announced).map_err(io(uncounted))?;
+    let _lock = place.lock()?;
+    // A file system that stores no state stores no verdict either, and that would be paid for and lost.
+    disk::try_to_replace(&place.dir().join(state_file::FILE))
+        .map_err(io("no review was started, because its result could not be written"))?;
+    // Without it, what is changed during the review is not named.
+    let _ = Noticed::of(place, &snapshot.state, false).write(place);
+    Ok(begun)
+}
+
+/// Runs the reviewer. Returns the end of the review, which the journal has before anything is decided about it, and what has
+/// changed meanwhile.
+fn run_reviewer(
+    place: &Place,
+    (event, snapshot): (&Event, &Arc<Snapshot>),
+    mut announced: Running,
+    invocation: Invocation,
+    (begun, lock): (&Begun<'_>, &ReviewLock),
+) -> Result<(Ended, Option<String>), Stuck> {
+    let view = Inspector::of_event(&place.chart, &snapshot.as_world(), event);
+    let is_of_code = view.running().is_some_and(Cycle::is_of_code);
+    let code = is_of_code.then(|| code(place, event)).flatten();
+    let seen = Seen { code, ..place.seen(&invocation.subject) };
+    let tree = place.trees().read().ok();
+    announced.started = clock::now();
+    announced.is_started = true;
+    let _ = begun.then(&announced);
+    let run = reviewer::run(place, &invocation, announced.timeout, lock);
+    let (outcome, spent) = run.inspect_err(|stuck| {
+        let spent = effort(&announced, Effort::default());
+        record_lost(place, announced.clone(), stuck.to_string(), &spent);
+    })?;
+    let changes = meanwhile::changes(place, &seen, tree);
+    let effort = effort(&announced, spent);
+    Ok((record(place, announced, seen, invocation, outcome, effort), changes))
+}
+
+/// Returns the end of a review for which no reviewer was started.
+fn unstarted(
+    place: &Place,
+    announced: Running,
+    invocation: Invocation,
+    outcome: Outcome,
+) -> (Ended, Option<String>) {
+    let effort = effort(&announced, reviewer::free());
+    let seen = place.seen(&invocation.subject);
+    (record(place, announced, seen, invocation, outcome, effort), None)
+}
+
+/// Adds who has been at it for how long.
+fn effort(announced: &Running, effort: Effort) -> Effort {
+    Effort { seconds: announced.elapsed().as_secs(), by: announced.by.clone(), ..effort }
+}
+
+/// Writes the end of a review to the journal, unless a gate says it: if the process is killed after this, the verdict is known, and
+/// not paid for again.
+fn record(
+    place: &Place,
+    announced: Running,
+    seen: Seen,
+    invocation: Invocation,
+    outcome: Outcome,
+    effort: Effort,
+) -> Ended {
+    if outcome.failed_gate().is_none() {
+        let review = ended(place, announced, seen, &outcome, &effort);
+        let _ = place.journal().add_first(&Line::Review(review));
+    }
+    Ended { effort, ..Ended::new(invocation, outcome) }
+}
+
+/// Returns the code that a review at `event` sees, compared with what the change is compared with, or with what the last review saw
+/// that passed.
+fn code(place: &Place, event: &Event) -> Option<Code> {
+    let base = event.fields["base"].as_str().map(str::to_owned);
+    let base = base.or_else(|| place.journal().base(&place.chart));
+    let base = base.as_deref().map_or(Base::AtHand, Base::Known);
+    let change = change::read(place.trees(), base).ok()?;
+    let files = entries(&change.files);
+    Some(Code { head: head(&place.root), base: change.base, tree: change.after, files })
+}
+
+/// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end
+/// the hook before it.
+fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
+    limit.min(hook.saturating_sub(RESERVE + gates.as_secs()).max(1))
 }
 
 /// The number of seconds that an agent's shell waits for a command on any host.
@@ -182,6 +272,22 @@ pub(crate) fn or_called(stop: &Event, step: Step) -> Step {
         Step::Done(_) => None,
     };
     called.map_or(step, |performed| Step::Done(performed.decision))
+}
+
+/// Returns the answer to a stop after which the agent has to run the review, and notes that it is sent back for that.
+fn or_sent_back(
+    place: &Place,
+    event: &Event,
+    snapshot: &Snapshot,
+    due: &Invocation,
+) -> Option<Performed> {
+    let state = snapshot.state.text().unwrap_or_default();
+    let goes_on = event.fields["stop_hook_active"] == true;
+    let was_sent_back = goes_on && SEND_BACK.is_for(place.journal(), state);
+    let performed = sent_back(event, due, was_sent_back)?;
+    // If it stays unknown, the agent is sent back until the host ignores it.
+    let _ = SEND_BACK.note(place.journal(), state);
+    Some(performed)
 }
 
 /// Returns the answer to a stop whose host does not wait as long as the review may take: the agent runs it with a command. It is
@@ -215,4 +321,25 @@ pub(crate) fn hook_timeout(event: &Event) -> u64 {
     let longest = event.fields.get("longest_review").and_then(Json::as_u64);
     let of_host = longest.map_or(u64::MAX, |longest| longest.saturating_add(RESERVE));
     LONGEST_HOOK.min(of_host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reviewer_gets_what_its_gates_leave() {
+        let left = |limit, gates| time_left(600, limit, Duration::from_secs(gates));
+        let cases = [
+            (570, 0, 570),
+            (570, 20, 570),
+            (570, 21, 569),
+            (570, 270, 320),
+            (60, 270, 60),
+            (570, 9_999, 1),
+        ];
+        for (limit, gates, expected) in cases {
+            assert_eq!(left(limit, gates), expected, "{limit} {gates}");
+        }
+    }
 }

@@ -94,8 +94,7 @@ impl Reviewer<'_> {
             End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
             End::Cancelled => {
                 self.remove_empty_log();
-                let effort = Effort { is_cancelled: true, ..Effort::default() };
-                return (Outcome::Failed(CANCELLED.to_owned()), effort);
+                return (Outcome::Failed(CANCELLED.to_owned()), Effort::default());
             }
             _ => (None, Vec::new()),
         };
@@ -129,14 +128,8 @@ impl Reviewer<'_> {
 
     /// Says that it took too long, and which setting limits it.
     fn timed_out(&self) -> String {
-        let has_setting = self.place.chart.config.contains_key(REVIEW_TIMEOUT);
-        let cut = match self.timeout < self.invocation.timeout {
-            true => " (the gates had taken the rest of its time)".to_owned(),
-            false if has_setting => format!(", the limit of `{REVIEW_TIMEOUT}`"),
-            false => ", its time limit".to_owned(),
-        };
         let limit = counted(self.timeout, "second");
-        format!("`{}` was killed after {limit}{cut}", self.program())
+        format!("`{}` was killed after {limit}, the limit of `{REVIEW_TIMEOUT}`", self.program())
     }
 
     /// Writes the review from what the reviewer printed, unless it has written the file itself.

@@ -11,17 +11,14 @@ use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decision::{Answer, Decision, Ended, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::files::pattern::name_flaw;
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
-use crate::host::hosts;
 use crate::project::find;
-use crate::project::git::Git;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
 use crate::run::line::{decided, is_for_user};
-use crate::run::meanwhile::{self, has_moved_on, passed_limits};
+use crate::run::meanwhile::has_moved_on;
 use crate::run::noticed::{self, Noticed};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -37,16 +34,14 @@ use crate::text::shown;
 /// Why nothing is written where that could not be reported to the user.
 pub(super) const UNNOTED: &str = "what the user should read cannot be recorded";
 
-/// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
-/// working tree from changing. `None` if a review has become due in the meantime.
+/// Decides again under the write lock, and writes. `None` if a review has become due in the meantime.
 pub(crate) fn write(
     place: &Place,
     event: &Event,
     run: Option<Unwritten>,
-    git: &Arc<Git>,
 ) -> Result<Option<Performed>, Stuck> {
     let _lock = place.lock()?;
-    let snapshot = place.snapshot_with(git, run.is_some());
+    let snapshot = place.snapshot();
     let Some(run) = run else {
         // Since the first look, someone may have made a review due.
         let Step::Done(decision) = snapshot.decide(event, None)? else {
@@ -55,16 +50,13 @@ pub(crate) fn write(
         return carry_out(place, event, &snapshot, decision).map(Some);
     };
     let (before, fields) = (run.before.context(), snapshot.context());
-    let limits = passed_limits(&place.chart, before, fields, run.ended.invocation.n);
     let revision = place.journal().facts().revision;
     // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
     let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
-    let is_blamed = run.changed.is_some() && revision <= run.revision;
+    let is_blamed = !run.ended.effort.not_started && revision <= run.revision;
     let ended = Ended { superseded, ..run.ended };
-    let file = &ended.invocation.file;
-    let changes = run.changed.as_ref().and_then(|files| meanwhile::changes(place, files, file));
     let (by, until) = (ended.invocation.name.clone(), ended.effort.until);
-    let snapshot = Arc::new(snapshot.after_review(&run.before, &limits));
+    let snapshot = Arc::new(snapshot.after_review(&run.before));
     let Step::Done(mut decision) = snapshot.decide(event, Some(ended))? else {
         return Ok(None);
     };
@@ -74,11 +66,11 @@ pub(crate) fn write(
         let _ = postponed::write(&place.store, &by, until);
     }
     if is_blamed && decision.is_set_aside() {
-        let why = "it did not count, because the state was changed while it ran";
+        let why = "it did not count, because the state was changed while it ran".to_owned();
         // Without it, reviews that do not count go on for longer.
-        let _ = place.journal().set_aside(why.to_owned());
+        let _ = place.journal().note(Fact::Aside { why });
     }
-    decision.messages.extend(changes);
+    decision.messages.extend(run.changes);
     let performed = carry_out(place, event, &snapshot, decision)?;
     if performed.decision.patch.is_empty() {
         let written = Noticed::of(place, &snapshot.state, true).write(place);
@@ -133,7 +125,7 @@ fn write_state(
     };
     performed.owed = left.owed.as_ref().map(|owed| owed.at.clone());
     if is_for_user(event) {
-        performed.pending = Said { news: left.news.clone(), ..Said::default() };
+        performed.pending = Said { news: left.news.clone(), owed: None };
     }
     let line = DecisionLine { wrote: Some(Box::new(left)), ..decided(place, event, performed) };
     place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;
@@ -205,7 +197,7 @@ pub(crate) fn claimant<'e>(
         // Of a change that is over, nothing comes next.
         Trigger::Hook(_) => !place.chart.scope.is_of_changes() || place.is_in_cycle(),
         Trigger::Enter { .. } => true,
-        Trigger::Command(_) => driver::of(place.journal()).is_empty(),
+        Trigger::Command(_) => driver::of(place.journal()).is_none(),
     };
     takes_up.then_some(session)
 }
@@ -224,7 +216,8 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
     if let Some(what) = left_in_cycle(place, session) {
         place.journal().note(Fact::News { text: what }).map_err(io(UNNOTED))?;
     }
-    record_driver(place, session)
+    driver::claim(place.journal(), session)
+        .map_err(io("the session that drives it cannot be recorded"))
 }
 
 /// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running. To its own
@@ -250,15 +243,4 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
         shown(&name),
         cycle.id
     ))
-}
-
-fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
-    let around = hosts::sessions();
-    let sessions = match around.iter().any(|id| id == session) {
-        // Those whose ids cannot be used claim nothing.
-        true => around.into_iter().filter(|id| name_flaw(id).is_none()).collect(),
-        false => vec![session.to_owned()],
-    };
-    driver::claim(place.journal(), &sessions)
-        .map_err(io("the session that drives it cannot be recorded"))
 }

@@ -1,8 +1,8 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact about this machine, not about the repository, so it is never in `state.json`. The journal of an instance says
-//! which sessions have claimed it, and a journal of all sessions in a home which instance each has claimed last. They
-//! disagree if another session has claimed the instance since, which is reported to the old one once.
+//! This is a fact about this machine, not about the repository, so it is never in `state.json`. A journal of all sessions in a home
+//! says which instance each has claimed last. If another session has claimed the instance since, that is reported to the old one
+//! once.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -85,12 +85,12 @@ pub(crate) fn is_own_name(name: &str) -> bool {
     name.starts_with(OWN)
 }
 
-/// Returns the session that drives an instance; several if one host was started in the shell of another. One that has claimed
-/// another instance since drives that.
-pub(crate) fn of(journal: &Journal) -> Vec<String> {
-    let mut drivers = journal.facts().drivers;
-    drivers.retain(|session| has_claimed(journal, session));
-    drivers
+/// Returns the session that drives an instance: the one that has claimed it last, unless it has ended.
+pub(crate) fn of(journal: &Journal) -> Option<String> {
+    let claims = sessions(&journal.store).facts().claims;
+    let of_it = claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
+    let (session, claim) = of_it.max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?;
+    (!claim.has_ended).then(|| session.clone())
 }
 
 /// Returns whether the instance is the last one that `session` has claimed.
@@ -99,65 +99,60 @@ fn has_claimed(journal: &Journal, session: &str) -> bool {
     claims.get(session).is_some_and(|claim| claim.instance == journal.instance)
 }
 
-/// Returns whether these sessions drive an instance, and `session` is none of them.
-pub(crate) fn are_others(drivers: &[String], session: Option<&str>) -> bool {
-    let is_this = |driver: &String| Some(driver.as_str()) == session;
-    !drivers.is_empty() && !drivers.iter().any(is_this)
+/// Returns whether a session drives an instance, and it is not `session`.
+pub(crate) fn is_another(journal: &Journal, session: &str) -> bool {
+    of(journal).is_some_and(|driver| driver != session)
 }
 
-/// Returns whether `session` drives the instance and has claimed nothing else since.
+/// Returns whether `session` drives the instance.
 pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
-    of(journal).iter().any(|driver| driver == session)
+    of(journal).is_some_and(|driver| driver == session)
 }
 
 /// Returns whether nobody drives the instance that `session` has claimed last: the session had ended, and goes on.
 pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
-    journal.facts().drivers.is_empty() && has_claimed(journal, session)
+    of(journal).is_none() && has_claimed(journal, session)
 }
 
-/// Makes `sessions` the drivers of an instance. The caller holds the instance's write lock.
-pub(crate) fn claim(journal: &Journal, sessions: &[String]) -> io::Result<()> {
-    for session in sessions {
-        if !has_claimed(journal, session) {
-            say(&journal.store, &journal.instance, session, false)?;
-        }
+/// Makes `session` the driver of an instance. The caller holds the instance's write lock.
+pub(crate) fn claim(journal: &Journal, session: &str) -> io::Result<()> {
+    if drives(journal, session) {
+        return Ok(());
     }
-    match journal.facts().drivers == sessions {
-        true => Ok(()),
-        false => journal.note(Fact::Drivers { sessions: sessions.to_vec() }),
-    }
+    let (at, instance) = (now(), journal.instance.clone());
+    let claim = Claim { at, instance, is_gone: false, has_ended: false };
+    note(&journal.store, session, Some(claim))
 }
 
 /// Records that the end of a session's instance was reported, or that the instance is there again.
-pub(crate) fn say(store: &Store, instance: &str, session: &str, is_gone: bool) -> io::Result<()> {
-    let claim = Claim { at: now(), instance: instance.to_owned(), is_gone };
-    sessions(store).note(Fact::Claim { session: session.to_owned(), claim: Some(claim) })
+pub(crate) fn set_gone(store: &Store, session: &str, is_gone: bool) -> io::Result<()> {
+    let claim = sessions(store).facts().claims.swap_remove(session);
+    claim.map_or(Ok(()), |claim| note(store, session, Some(Claim { is_gone, ..claim })))
 }
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
-pub(crate) fn release(journal: &Journal, session: &str) {
-    let mut sessions = journal.facts().drivers;
-    if let Some(at) = sessions.iter().position(|driver| driver == session) {
-        sessions.remove(at);
+pub(crate) fn release(store: &Store, session: &str) {
+    if let Some(claim) = sessions(store).facts().claims.swap_remove(session) {
         // If this cannot be recorded, others read that the session may have ended.
-        let _ = journal.note(Fact::Drivers { sessions });
+        let _ = note(store, session, Some(Claim { has_ended: true, ..claim }));
     }
 }
 
 /// Removes the claim of a session, which drives nothing from then on.
 pub(crate) fn forget(store: &Store, session: &str) {
     // If this cannot be recorded, its next stop is about the same instance.
-    let _ = sessions(store).note(Fact::Claim { session: session.to_owned(), claim: None });
+    let _ = note(store, session, None);
 }
 
-/// Removes what says that sessions drive an instance. What they have claimed since, they drive all the same.
+/// Removes the claim of the session that drives an instance.
 pub(crate) fn leave(journal: &Journal) {
-    for session in of(journal) {
-        if has_claimed(journal, &session) {
-            forget(&journal.store, &session);
-        }
-        release(journal, &session);
+    if let Some(session) = of(journal) {
+        forget(&journal.store, &session);
     }
+}
+
+fn note(store: &Store, session: &str, claim: Option<Claim>) -> io::Result<()> {
+    sessions(store).note(Fact::Claim { session: session.to_owned(), claim })
 }
 
 /// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all

@@ -1,7 +1,6 @@
 //! The facts about an instance that follow from the lines of its journal: who drives it, how its state was left, what its
 //! user has not read yet, and what runs.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::de::IgnoredAny;
@@ -68,8 +67,9 @@ pub(crate) enum Fact {
     },
     /// The host has the answer to a stop, and what the user reads beside it.
     Said(Said),
-    Drivers {
-        sessions: Vec<String>,
+    /// The last review does not count, although it has ended, and why.
+    Aside {
+        why: String,
     },
     /// The command that takes effect after the review that is running; `None` if there is none anymore.
     Noted {
@@ -124,8 +124,6 @@ pub(crate) struct Said {
     pub(crate) news: Vec<String>,
     /// When the answer was decided that was owed.
     pub(crate) owed: Option<String>,
-    /// Warnings that are said once.
-    pub(crate) once: Vec<String>,
 }
 
 /// The instance that a session has claimed last.
@@ -136,6 +134,8 @@ pub(crate) struct Claim {
     pub(crate) instance: String,
     /// The instance is gone, and this was reported.
     pub(crate) is_gone: bool,
+    /// The session has ended, and has not gone on.
+    pub(crate) has_ended: bool,
 }
 
 /// How this program leaves a state.
@@ -147,8 +147,6 @@ pub(crate) struct Left {
     /// There is no state anymore; those were its fields.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_gone: bool,
-    /// The file of the chart that has written it, empty if that needs no `--chart`; `None`: none has.
-    pub(crate) chart: Option<PathBuf>,
     /// What the user reads at the next stop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) news: Vec<String>,
@@ -262,8 +260,6 @@ pub(super) fn number(line: &str) -> u64 {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Facts {
-    /// The sessions that have claimed it last, whatever they have claimed since.
-    pub(crate) drivers: Vec<String>,
     pub(crate) left: Left,
     /// The same before the last decision, until that has landed.
     before: Option<Box<Left>>,
@@ -272,8 +268,6 @@ pub(crate) struct Facts {
     pub(crate) running: Option<Running>,
     /// For which state each thing was done that is done once.
     pub(super) done: IndexMap<String, u64>,
-    /// The warnings that were said.
-    pub(crate) said: Vec<String>,
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
     pub(super) is_bare: bool,
     /// When the user last asked for another try, in RFC 3339.
@@ -301,7 +295,7 @@ impl Facts {
     pub(crate) fn after(mut self, fact: Fact) -> Self {
         let left = &mut self.left;
         match fact {
-            Fact::Facts { .. } | Fact::Other => {}
+            Fact::Facts { .. } | Fact::Aside { .. } | Fact::Other => {}
             Fact::Decision { event, review, wrote } => {
                 let was_undecided = self.is_undecided;
                 self.is_undecided &= review.is_none();
@@ -326,9 +320,7 @@ impl Facts {
             Fact::Said(said) => {
                 left.news.retain(|news| !said.news.contains(news));
                 left.owed.take_if(|owed| Some(&owed.at) == said.owed.as_ref());
-                self.said.extend(said.once);
             }
-            Fact::Drivers { sessions } => self.drivers = sessions,
             Fact::Noted { command } => self.noted = command,
             Fact::Began { running } => self.running = Some(running),
             Fact::Over => self.running = None,
@@ -393,16 +385,12 @@ mod tests {
 
     #[test]
     fn facts_follow_from_lines() {
-        let drivers =
-            facts(&[r#""drivers","sessions":["s","t"]"#, r#""drivers","sessions":["t"]"#]);
-        assert_eq!(drivers.drivers, ["t"]);
-
         let began =
             r#""began","running":{"cycle":"c","n":1,"file":"f","by":null,"started":1,"timeout":2}"#;
         assert!(facts(&[began]).running.is_some());
         assert!(facts(&[began, r#""over""#]).running.is_none());
 
-        let enter = r#""decision","event":"enter x","wrote":{"fields":{"n":2},"chart":null}"#;
+        let enter = r#""decision","event":"enter x","wrote":{"fields":{"n":2}}"#;
         assert_eq!(facts(&[STOP, enter, enter]).revision, 2, "a stop is no command");
 
         let news = [r#""news","text":"a""#, r#""news","text":"b""#, r#""said","news":["a"]"#];
@@ -422,7 +410,7 @@ mod tests {
         for line in [
             r#""said","owed":"1""#,
             r#""found","fields":{"n":3},"news":null"#,
-            r#""decision","event":"run skip","wrote":{"fields":{"n":2},"chart":null}"#,
+            r#""decision","event":"run skip","wrote":{"fields":{"n":2}}"#,
         ] {
             assert_eq!(facts(&[STOP, line]).left.owed, None, "{line}");
         }

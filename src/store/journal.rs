@@ -167,7 +167,7 @@ pub(crate) fn now() -> String {
 /// Returns the lines about all instances, oldest first.
 pub(crate) fn read_all(store: &Store) -> Vec<Line> {
     let names = lines::names(store).into_iter();
-    let mut lines: Vec<Line> = names.flat_map(|name| read(store, &name)).collect();
+    let mut lines: Vec<Line> = names.flat_map(|name| read(store, &name, |_| true)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
     lines
 }
@@ -180,10 +180,10 @@ enum Readable {
     Entry(Entry),
 }
 
-/// Returns the lines of a file. A review has a second one if it was set aside, which counts.
-fn read(store: &Store, file: &str) -> Vec<Line> {
+/// Returns the lines of a file that are `wanted`.
+fn read(store: &Store, file: &str, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for entry in lines::read(store, file, "") {
+    for entry in lines::read(store, file, wanted) {
         match entry {
             Readable::Line(line) => lines.push(*line),
             Readable::Entry(Entry { instance, fact: Fact::Dropped, .. }) => {
@@ -191,27 +191,22 @@ fn read(store: &Store, file: &str) -> Vec<Line> {
                 // Nothing of it was written.
                 lines.iter().rposition(is_it).map(|at| lines.remove(at));
             }
+            Readable::Entry(Entry { instance, fact: Fact::Aside { why }, .. }) => {
+                let last = lines.iter_mut().rev().find_map(|line| match line {
+                    Line::Review(review) if review.run.instance == instance => Some(review),
+                    _ => None,
+                });
+                last.into_iter().for_each(|review| review.run.aside = Some(why.clone()));
+            }
             Readable::Entry(_) => {}
         }
     }
-    newest(lines, |line| match line {
-        Line::Review(review) => Some(&review.run),
-        Line::Decision(_) | Line::Gate(_) => None,
-    })
+    lines
 }
 
-/// Removes the lines of reviews that have a later one.
-fn newest<T>(mut lines: Vec<T>, run: impl Fn(&T) -> Option<&PastReview>) -> Vec<T> {
-    let is_aside = |run: &&PastReview| run.aside.is_some();
-    let id = |run: &PastReview| (run.instance.clone(), run.at.clone());
-    let aside: Vec<_> = (lines.iter().filter_map(&run).filter(is_aside).map(id)).collect();
-    if !aside.is_empty() {
-        lines.retain(|line| {
-            let first = run(line).filter(|run| run.aside.is_none());
-            first.is_none_or(|run| !aside.contains(&id(run)))
-        });
-    }
-    lines
+/// Returns whether a line says something about a review that has ended. In a text, there would be a backslash before each quote.
+fn is_of_review(line: &str) -> bool {
+    line.starts_with(r#"{"line":"review""#) || line.contains(r#""line":"aside""#)
 }
 
 /// The journal of one instance.
@@ -288,44 +283,33 @@ impl Journal {
     fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {
         lines::append(&self.store, &self.file, &serde_json::to_vec(line)?, is_kept)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        lines::sum_up(&self.store, &self.file, now(), std::mem::take(&mut *known));
+        lines::sum_up(&self.store, &self.file, now(), std::mem::take(&mut *known).1);
         Ok(())
     }
 
     /// Returns the lines, oldest first.
     pub(crate) fn read(&self) -> Vec<Line> {
-        let mut lines = read(&self.store, &self.file);
+        self.read_wanted(|_| true)
+    }
+
+    fn read_wanted(&self, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
+        let mut lines = read(&self.store, &self.file, wanted);
         lines.retain(|line| line.instance() == self.instance);
         lines
     }
 
-    /// Returns the runs that have ended, oldest first, as the engine sees them.
-    pub(crate) fn runs(&self) -> Vec<PastReview> {
-        let mut runs: Vec<PastReview> = lines::read(&self.store, &self.file, lines::LASTING);
-        runs.retain(|run| run.instance == self.instance);
-        let mut runs = newest(runs, |run| Some(run));
-        // What a clock that was ahead has dated, the user could not forgive before that time.
-        let now = now();
-        runs.iter_mut().filter(|run| run.at > now).for_each(|run| run.at.clear());
-        runs
-    }
-
-    /// Says of the last review why it does not count.
-    pub(crate) fn set_aside(&self, why: String) -> io::Result<()> {
-        let Some(mut review) = self.reviews().pop() else {
-            return Ok(());
-        };
-        review.run.aside = Some(why);
-        self.add(&Line::Review(review))
-    }
-
     /// Returns the runs that have ended, oldest first.
     pub(crate) fn reviews(&self) -> Vec<ReviewLine> {
-        let reviews = self.read().into_iter().filter_map(|line| match line {
+        let reviews = self.read_wanted(is_of_review).into_iter().filter_map(|line| match line {
             Line::Review(review) => Some(review),
             Line::Decision(_) | Line::Gate(_) => None,
         });
         reviews.collect()
+    }
+
+    /// Returns the same as the engine sees them.
+    pub(crate) fn runs(&self) -> Vec<PastReview> {
+        self.reviews().into_iter().map(|review| review.run).collect()
     }
 
     /// Returns the review that has ended with a verdict about which nothing is decided: the process that ran it was killed.

@@ -2,10 +2,9 @@
 //!
 //! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
 //! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
-//! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
-//! full; what budgets count and the facts about the instances are copied to the new one. Each folder of the store may have such files.
+//! because a file that came with the project is not trusted. Each folder of the store may have such a file.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -23,20 +22,11 @@ use crate::os::regular::open_to_append;
 /// The extension of the file.
 const KIND: &str = "jsonl";
 
-/// The extension of the previous one, which is full.
-const OLDER: &str = "older";
-
-/// The size at which a new file is started.
-const FULL: u64 = 4 * 1024 * 1024;
-
 /// After this many bytes, a line with the facts so far is added.
 const OFTEN: u64 = 32 * 1024;
 
 /// How many bytes at the end of a file have such a line, most of the time.
 const TAIL: u64 = 2 * OFTEN;
-
-/// How the line of a review begins: what it cost counts for good.
-pub(super) const LASTING: &str = r#"{"line":"review""#;
 
 /// What a line has that says what follows from those before it. In a text, there would be a backslash before each quote.
 const FACTS: &str = r#""line":"facts""#;
@@ -84,15 +74,20 @@ pub(super) fn names(store: &Store) -> BTreeSet<String> {
     names.collect()
 }
 
-/// Returns the lines that begin with `start` and can be read as this type, oldest first.
-pub(super) fn read<T: DeserializeOwned>(store: &Store, name: &str, start: &str) -> Vec<T> {
-    let texts = store.folders().map(|folder| text(folder, name));
-    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
-    // What was copied from a full file is in both.
-    let mut copied = HashSet::new();
-    let lines = merged(&texts).into_iter().filter(|line| line.starts_with(start));
-    let lines = lines.filter(|line| !line.starts_with(LASTING) || copied.insert(*line));
+/// Returns the lines that are `wanted` and can be read as this type, oldest first.
+pub(super) fn read<T: DeserializeOwned>(
+    store: &Store,
+    name: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<T> {
+    let texts: Vec<String> = files(store, name).into_iter().map(whole).collect();
+    let lines = merged(&texts).into_iter().filter(|line| wanted(line));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Returns the files of `name` that were made on this machine.
+fn files(store: &Store, name: &str) -> Vec<File> {
+    store.folders().filter_map(|folder| believed(folder, name)).collect()
 }
 
 /// Returns the lines of these texts, oldest first.
@@ -138,8 +133,7 @@ pub(super) struct Folded {
 
 /// Returns the facts about the instances whose lines are in the files of `name`.
 pub(super) fn folded(store: &Store, name: &str) -> Folded {
-    let files: Vec<File> =
-        store.folders().filter_map(|folder| believed(folder, name, KIND)).collect();
+    let files = files(store, name);
     if let [file] = &files[..] {
         let (all, start) = last_facts(file).unwrap_or_default();
         let (rest, read) = text_from(file, start).unwrap_or_default();
@@ -159,8 +153,7 @@ fn last_facts(file: &File) -> Option<(All, u64)> {
     let start = tail[..tail.rfind(FACTS)?].rfind('\n')? + 1;
     let entry: Entry = serde_json::from_str(tail[start..].lines().next()?).ok()?;
     match entry.fact {
-        // A process that had read the file before this one counts its bytes.
-        Fact::Facts { to, of } if to < length => Some((of, to)),
+        Fact::Facts { to, of } => Some((of, to)),
         _ => None,
     }
 }
@@ -169,20 +162,13 @@ fn last_facts(file: &File) -> Option<(All, u64)> {
 fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
     file.seek(SeekFrom::Start(start))?;
     let mut text = Vec::new();
-    // A little more than a full file, because a process that had it open may still write. The limit keeps us from
-    // reading forever.
-    let length = file.take(2 * FULL).read_to_end(&mut text)?;
+    let length = file.read_to_end(&mut text)?;
     Ok((String::from_utf8_lossy(&text).into_owned(), length as u64))
 }
 
 /// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.
-pub(super) fn sum_up(store: &Store, name: &str, at: String, (was, folded): (Version, Folded)) {
-    // A file that is full has been replaced.
-    let is_same =
-        || version(store, name).first().map(|file| file.0) == was.first().map(|file| file.0);
-    if let Folded { all: of, read: OFTEN.., to: Some(to) } = folded
-        && is_same()
-    {
+pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
+    if let Folded { all: of, read: OFTEN.., to: Some(to) } = folded {
         let facts = Entry { at, instance: String::new(), fact: Fact::Facts { to, of } };
         let line = serde_json::to_vec(&facts).unwrap_or_default();
         // One that is too long would not be found.
@@ -192,70 +178,41 @@ pub(super) fn sum_up(store: &Store, name: &str, at: String, (was, folded): (Vers
     }
 }
 
-/// Returns the lines in one folder, oldest first, including incomplete ones.
-fn text(folder: &Path, name: &str) -> String {
-    // The newer file first: a file that becomes full in between is then read twice. In the other order, it would be
-    // missed.
-    let [newer, older] = [KIND, OLDER].map(|kind| believed(folder, name, kind));
-    let is_same = |a: &File, b: &File| {
-        let id = |file: &File| Some(file.metadata().ok()?.ino());
-        id(a) == id(b)
-    };
-    let older = older.filter(|older| newer.as_ref().is_none_or(|newer| !is_same(older, newer)));
-    older.into_iter().chain(newer).map(whole).collect()
-}
-
 /// Returns the lines of a file, each with a line break after it.
 fn whole(file: File) -> String {
     let (text, _) = text_from(&file, 0).unwrap_or_default();
     text + "\n"
 }
 
-/// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
+/// Opens the file for appending; starts a new one if there is none of ours.
 fn open(folder: &Path, name: &str) -> io::Result<File> {
     let path = super::path(folder, name, KIND);
     for _ in 0..TRIES {
         let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                make(&path, &lasting(folder, name))?;
+                make(&path)?;
                 continue;
             }
             Err(error) => return Err(error),
         };
-        let is_ours = is_believed(&file, &meta);
-        if is_ours && meta.len() < FULL {
+        if is_believed(&file, &meta) {
             return Ok(file);
         }
-        // One process replaces the file; those that have it open write to the old one.
+        // One process replaces a file that is not ours.
         match file.try_lock() {
-            Ok(()) if !is_at(&file, &path) => {}
-            Ok(()) if is_ours => fs::rename(&path, super::path(folder, name, OLDER))?,
-            Ok(()) => fs::remove_file(&path)?,
-            Err(_) if is_ours => return Ok(file),
-            Err(_) => std::thread::yield_now(),
+            Ok(()) if is_at(&file, &path) => fs::remove_file(&path)?,
+            _ => std::thread::yield_now(),
         }
     }
     Err(io::Error::other("it keeps being replaced"))
 }
 
-/// Returns what a new file has of the one before it: the lines that are not only about a moment, and what follows from all.
-fn lasting(folder: &Path, name: &str) -> String {
-    let older = text(folder, name);
-    let of = facts::fold(All::default(), older.lines());
-    let facts =
-        Entry { at: String::new(), instance: String::new(), fact: Fact::Facts { to: 0, of } };
-    let reviews = older.lines().filter(|line| line.starts_with(LASTING)).map(str::to_owned);
-    let lines = reviews.chain(serde_json::to_string(&facts).ok()).filter(|_| !older.is_empty());
-    lines.map(|line| format!("\n{line}")).collect()
-}
-
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
-fn make(path: &Path, lasting: &str) -> io::Result<()> {
+fn make(path: &Path) -> io::Result<()> {
     let made = disk::create_for_now(path, |file| {
         let inode = file.metadata()?.ino();
-        file.write_all(&serde_json::to_vec(&Head { inode })?)?;
-        file.write_all(lasting.as_bytes())
+        file.write_all(&serde_json::to_vec(&Head { inode })?)
     });
     match made {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -264,8 +221,8 @@ fn make(path: &Path, lasting: &str) -> io::Result<()> {
 }
 
 /// Opens the file for reading, if it was made on this machine.
-fn believed(folder: &Path, name: &str, kind: &str) -> Option<File> {
-    let (file, meta) = super::open_existing(folder, name, kind).ok()?;
+fn believed(folder: &Path, name: &str) -> Option<File> {
+    let (file, meta) = super::open_existing(folder, name, KIND).ok()?;
     is_believed(&file, &meta).then_some(file)
 }
 
@@ -286,8 +243,12 @@ mod tests {
 
     use super::*;
 
+    fn text(store: &Store, name: &str) -> String {
+        believed(&store.beside, name).map(whole).unwrap_or_default()
+    }
+
     fn lines(store: &Store) -> Vec<String> {
-        let text = text(&store.beside, "a");
+        let text = text(store, "a");
         let lines = text.lines().filter(|line| line.starts_with("line"));
         lines.map(str::to_owned).collect()
     }
@@ -321,29 +282,6 @@ mod tests {
     }
 
     #[test]
-    fn a_full_file_is_kept_until_the_next_one_is_full() {
-        let home = tempfile::tempdir().unwrap();
-        let store = &Store::of(home.path(), "home");
-        let half = usize::try_from(FULL).unwrap() / 2;
-        let numbers = |store: &Store| -> Vec<String> {
-            let lines = lines(store);
-            lines.iter().map(|line| line[..6].to_owned()).collect()
-        };
-        append(store, "a", br#"{"line":"review","at":"1"}"#, false).unwrap();
-        for n in 0..7 {
-            let line = format!("line {n} {}", "x".repeat(half));
-            append(store, "a", line.as_bytes(), false).unwrap();
-        }
-        assert_eq!(numbers(store), ["line 4", "line 5", "line 6"]);
-        let reviews = read::<Dated>(store, "a", "").into_iter().filter(|line| line.at == "1");
-        assert_eq!(reviews.count(), 1, "what a review cost counts for good");
-        let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
-        let mut names: Vec<_> = fs::read_dir(&store.beside).unwrap().map(names).collect();
-        names.sort();
-        assert_eq!(names, [".gitignore", "a.jsonl", "a.older"]);
-    }
-
-    #[test]
     fn a_torn_line_and_a_foreign_file_cost_no_other_line() {
         let home = tempfile::tempdir().unwrap();
         let store = &Store::of(home.path(), "home");
@@ -357,26 +295,10 @@ mod tests {
         // A clone would contain the same text, but in a different file.
         let other = super::super::path(&store.beside, "b", KIND);
         fs::write(&other, fs::read(&path).unwrap()).unwrap();
-        assert_eq!(text(&store.beside, "b"), "");
+        assert_eq!(text(store, "b"), "");
         append(store, "b", b"line 3", false).unwrap();
         let text = fs::read_to_string(&other).unwrap();
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
-    }
-
-    /// A file is full when a process sums it up: what that counts is not in the new one.
-    #[test]
-    fn facts_of_the_file_before_are_not_believed() {
-        let home = tempfile::tempdir().unwrap();
-        let store = &Store::of(home.path(), "home");
-        let line = |rest: &str| {
-            let line = format!(r#"{{"at":"1","instance":"a",{rest}}}"#);
-            append(store, "a", line.as_bytes(), false).unwrap();
-        };
-        line(r#""line":"drivers","sessions":["s"]"#);
-        line(r#""line":"facts","to":4000000,"of":{}"#);
-        line(r#""line":"noted","command":"pause""#);
-        let facts = folded(store, "a").all.swap_remove("a").unwrap();
-        assert_eq!((facts.drivers, facts.noted), (vec!["s".to_owned()], Some("pause".to_owned())));
     }
 
     #[test]
@@ -389,7 +311,7 @@ mod tests {
             super::super::make_folder(&store.home).unwrap();
             append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes(), false).unwrap();
         }
-        let read: Vec<Dated> = read(store, "a", "");
+        let read: Vec<Dated> = read(store, "a", |_| true);
         let times: Vec<&str> = read.iter().map(|line| line.at.as_str()).collect();
         assert_eq!(times, ["0", "1", "2", "3"]);
     }

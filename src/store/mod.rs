@@ -18,7 +18,6 @@ use crate::os::regular::open_to_read;
 use crate::os::signals;
 use git_dir::WorkTree;
 
-pub(crate) mod at_work;
 pub(crate) mod driver;
 pub(crate) mod facts;
 pub(crate) mod git_dir;

@@ -11,8 +11,6 @@ pub(crate) struct Once(&'static str);
 
 /// A stop has waited for a program in the background, whatever the state.
 pub(crate) const PROGRAM: Once = Once("program");
-/// A change has begun, with these rules of git.
-pub(crate) const RULES: Once = Once("rules");
 /// The agent is sent back to run the review that is due.
 pub(crate) const SEND_BACK: Once = Once("sent-back");
 
@@ -22,14 +20,9 @@ impl Once {
         journal.facts().is_done(self.0, state)
     }
 
-    /// Returns whether it was done for any state.
-    pub(crate) fn is_known(&self, journal: &Journal) -> bool {
-        journal.facts().done.contains_key(self.0)
-    }
-
     /// Forgets that it was done, so that it can be done again.
     pub(crate) fn forget(&self, journal: &Journal) {
-        if self.is_known(journal) {
+        if journal.facts().done.contains_key(self.0) {
             let _ = journal.note_done(self.0, None);
         }
     }

@@ -20,7 +20,8 @@ use crate::project::state_file::Reading;
 use crate::run::foresee::obstacle_at_stop;
 use crate::run::place::Place;
 use crate::store::facts::Running;
-use crate::store::{journal, postponed};
+use crate::store::journal::{GateLine, Line, ReviewLine};
+use crate::store::postponed;
 use crate::text;
 
 /// The situation of one instance.
@@ -73,12 +74,7 @@ pub(crate) struct CycleFacts {
 
 impl CycleFacts {
     /// Gathers the facts about the running `cycle`; `by` is who does its next review.
-    fn of(
-        view: &Inspector,
-        cycle: &Cycle,
-        by: Option<String>,
-        journal: &[journal::ReviewLine],
-    ) -> Self {
+    fn of(view: &Inspector, cycle: &Cycle, by: Option<String>, journal: &[ReviewLine]) -> Self {
         let fields = || {
             let fields = view.fields_in(&cycle.exit.0).into_iter();
             let fields = fields
@@ -120,8 +116,7 @@ impl Facts {
             elsewhere,
             foreseen,
             coming,
-            failing_gate,
-        } = Turn::of(place, &snapshot, &lines, session);
+        } = Turn::of(place, &snapshot, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
         let obstacle = obstacle_at_stop(&foreseen);
@@ -172,7 +167,7 @@ impl Facts {
                     let call = chart.call(&pause);
                     format!("`{call}` takes effect when the review that is running has ended")
                 }))
-                .chain(failing_gate.map(|gate| gate.text))
+                .chain(running_cycle.and_then(|it| failed_gate(&lines, &it.id)))
                 .chain(unstartable)
                 .chain(limits)
                 .collect(),
@@ -238,6 +233,17 @@ fn known<T>(result: Result<T, Fault>, unread: &mut Vec<String>) -> Option<T> {
         }
     });
     kept.ok()
+}
+
+/// Says how the gate failed that has run last for this cycle, if no reviewer has run since.
+fn failed_gate(lines: &[Line], cycle: &str) -> Option<String> {
+    let last = lines.iter().rfind(|line| !matches!(line, Line::Decision(_)))?;
+    match last {
+        Line::Gate(GateLine { command, error: Some(why), cycle: of, .. }) if of == cycle => {
+            Some(format!("the gate `{command}` {why}"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns a field's value as a person reads it.

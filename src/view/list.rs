@@ -17,7 +17,7 @@ pub(crate) const HEAD: [&str; 5] = ["phase", "next", "turn", "done", "cost"];
 pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let chart = &place.chart;
     let snapshot = place.snapshot();
-    let turn = Turn::of(place, &snapshot, &place.journal().read(), None);
+    let turn = Turn::of(place, &snapshot, None);
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let field = |name| context::text(snapshot.context(), name).filter(|_| is_sound);
     let (phase, next) = (field(Some(&chart.state)), field(chart.next.as_ref()));

@@ -11,7 +11,7 @@ use crate::engine::decision::{Answer, Step};
 use crate::engine::fault::Fault;
 use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
-use crate::run::asked::{self, FailingGate};
+use crate::run::asked;
 use crate::run::coming;
 use crate::run::foresee::foresee;
 use crate::run::perform::foreseen_news;
@@ -21,8 +21,8 @@ use crate::run::review::or_called;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::Stuck;
 use crate::run::under_way;
+use crate::store::driver;
 use crate::store::facts::Running;
-use crate::store::journal::Line;
 
 /// A session that does not exist: one that would take the instance up.
 pub(crate) const ANY: &str = "any";
@@ -74,28 +74,19 @@ pub(crate) struct Turn {
     pub(crate) foreseen: Result<Step, Stuck>,
     /// The snapshot in which it decides that.
     pub(crate) coming: Arc<Snapshot>,
-    /// The gate that failed last, if it would run at that stop.
-    pub(crate) failing_gate: Option<FailingGate>,
 }
 
 impl Turn {
-    /// Finds out whose turn it is at `place`, of which `snapshot` was taken and `lines` were read; `session` is the one
-    /// that asks.
-    pub(crate) fn of(
-        place: &Place,
-        snapshot: &Arc<Snapshot>,
-        lines: &[Line],
-        session: Option<&str>,
-    ) -> Self {
+    /// Finds out whose turn it is at `place`, of which `snapshot` was taken; `session` is the one that asks.
+    pub(crate) fn of(place: &Place, snapshot: &Arc<Snapshot>, session: Option<&str>) -> Self {
         let chart = &place.chart;
         let world = snapshot.as_world();
         let is_per_session = chart.scope.is_per_session();
-        let drivers = asked::drivers(place);
+        let driver = driver::of(place.journal());
         let running = under_way::current(place);
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let driver = drivers.first().filter(|_| !is_per_session);
         // In a terminal, the stop of the session that drives the instance is meant, if one does.
-        let stops = session.or(driver.map(String::as_str));
+        let stops = session.or(driver.as_deref());
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);
         let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
@@ -104,12 +95,6 @@ impl Turn {
             Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
             None => foresee(place, &stop),
         };
-        let failing_gate = match &foreseen {
-            Ok(Step::Invoke(due)) => FailingGate::of(lines, &due.gates),
-            _ => None,
-        };
-        let gate = failing_gate.as_ref();
-        let is_ended = gate.is_some_and(|gate| gate.has_ended_turn);
         // A review, the end of a cycle, or an agent that is sent back moves the work forward.
         let moves = |foreseen: &Result<Step, Stuck>| match foreseen {
             Ok(Step::Invoke(_)) => true,
@@ -119,10 +104,7 @@ impl Turn {
             }
             Err(_) => false,
         };
-        let at_work = asked::at_work(place, lines, &drivers);
-        let has_stopped = at_work.has_stopped || at_work.is_cut_short && !moves(&foreseen);
-        let mut asked = asked::next(place, session.map(str::to_owned), gate);
-        asked.fields["stopped"] = has_stopped.into();
+        let mut asked = asked::next(place, session.map(str::to_owned));
         if let (Json::Object(known), Json::Object(seen)) = (&mut asked.fields, &stop.fields) {
             // What has changed says what is due.
             for (name, value) in seen {
@@ -138,12 +120,12 @@ impl Turn {
                 ..next
             })
         });
-        let is_anothers = !is_per_session
-            && session.is_some_and(|session| !drivers.iter().any(|driver| driver == session));
-        let is_unattended = drivers.is_empty();
+        let is_anothers =
+            !is_per_session && session.is_some_and(|session| driver.as_deref() != Some(session));
+        let is_unattended = driver.is_none() && !is_per_session;
         let named = next.as_ref().ok().and_then(Option::as_ref);
         let is_action = named.is_some_and(|next| chart.phases.contains_key(&next.action));
-        let anothers = driver.filter(|_| is_anothers);
+        let anothers = driver.as_ref().filter(|_| is_anothers);
         let moves = match anothers {
             Some(driver) => moves(&foresee(place, &asked::seeing_stop(place, Some(driver)))),
             None => moves(&foreseen),
@@ -151,8 +133,7 @@ impl Turn {
         let waits = match () {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
-            // An agent that has stopped does nothing by itself, and one that was not sent back only asks.
-            () if has_stopped && (is_action || moves) || is_ended => Waits::User,
+            () if is_unattended && (is_action || moves) => Waits::User,
             // What the agent does next, that of the other session does.
             () if (is_action || moves) && anothers.is_some() => Waits::Session,
             () if is_action => Waits::Agent,
@@ -163,7 +144,7 @@ impl Turn {
         Self {
             waits,
             running,
-            driver: driver.cloned(),
+            driver,
             is_anothers,
             is_unattended,
             next,
@@ -177,7 +158,6 @@ impl Turn {
                 step @ Step::Invoke(_) => step,
             }),
             coming,
-            failing_gate,
         }
     }
 }

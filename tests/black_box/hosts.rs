@@ -254,20 +254,6 @@ fn no_agent_agrees_for_the_user() {
     assert_eq!(project.run(&["config", "trust", "--yes"]).code, 0);
 }
 
-/// A reviewer that is missing: where the host's own program could review, the message names the setting.
-#[test]
-fn a_missing_reviewer_names_the_hosts_own() {
-    let (project, event) = stops("codex-Stop.0.169.0", due(), &Reviewer::fail());
-    fs::remove_file(project.bin.join("claude")).unwrap();
-    script(project.bin.join("codex"), "exit 0");
-    let mut command = project.command(["hook", "stop"]);
-    command.env("PATH", format!("{}:/usr/bin:/bin", project.bin.display()));
-    let message = feed(command, event.to_string()).message();
-    let expected = "Review failed: `claude` is not on PATH; Codex can review itself: \
-                    add \"models\": [\"codex\"] to your settings (`taskie config` names the file). The next stop tries again: ask the agent to go on.";
-    assert!(message.contains(expected), "{message}");
-}
-
 /// On a host with a sandbox, its own program reviews outside of it only if the session works outside of it, too.
 #[test]
 fn a_reviewer_has_no_more_rights_than_a_session_in_a_sandbox() {

@@ -74,7 +74,6 @@ const ROWS: &[Row] = &[
     ("cycle.subject", Texts, "the files that its reviewer reads"),
     ("cycle.text.NAME", Of(Rest::Empty, texts), "the text NAME of `[cycles.*.text]`, with its holes filled"),
     ("driver", MaybeText, "who drives the instance: `this` session, an `other` one, or none"),
-    ("drivers", Texts, "the ids of the sessions that drive the instance"),
     ("files.NAME", Of(Rest::None, |names| files(names, false)), "the files of the set NAME, sorted by name"),
     ("files.NAME[].name", Above, "the file's path from the instance's directory"),
     ("files.NAME[].path", Above, "its path from the project's root"),

@@ -53,7 +53,6 @@ const SOURCES: &[(&str, Lookup)] = &[
             names.look(&Source::Driver { session })
         }),
     ),
-    ("drivers", One(|names| names.look(&Source::Drivers))),
     ("event", Fields(event)),
     (
         "files",

@@ -173,9 +173,7 @@ impl Snapshot {
         };
         if let Ok(file) = &file {
             for warning in &content.warnings {
-                let warning = format!("{}: {warning}.", self.path(file));
-                locked(&self.once).push(warning.clone());
-                self.warn(warning);
+                self.warn(format!("{}: {warning}.", self.path(file)));
             }
         }
         let undecided = orphan.map(|orphan| {

@@ -26,12 +26,11 @@ use crate::engine::world::{Source, World};
 use crate::files::timestamp;
 use crate::hash::IndexMap;
 use crate::project::find::Instance;
-use crate::project::git::Git;
 use crate::project::ledger;
 use crate::project::listing::{Listing, names_in};
 use crate::project::state_file::{self, Reading};
 use crate::run::place::Place;
-use crate::store::{driver, postponed};
+use crate::store::postponed;
 use crate::text::full_stop;
 
 /// One instance on disk.
@@ -48,26 +47,15 @@ pub(crate) struct Snapshot {
     /// Settings that count wherever those on disk are looser.
     bounds: Option<Context>,
     siblings: OnceLock<Result<Value, Fault>>,
-    git: Arc<Git>,
     /// The last run of the journal is the one that is being decided on.
     has_run: bool,
     warnings: Mutex<Vec<String>>,
-    /// The warnings that stops repeat only for a reason.
-    once: Mutex<Vec<String>>,
 }
 
 impl Place {
     /// Takes a snapshot of what is there now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot_with(&Arc::default(), false)
-    }
-
-    /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
-    /// be decided on.
-    pub(crate) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
-        let state = self.state();
-        let snapshot = Snapshot::take(self, state);
-        Arc::new(snapshot.with_git(git).after_run(has_run))
+        Arc::new(Snapshot::take(self, self.state()))
     }
 
     /// Returns what the checks find that look at nothing but settings and fields of the state.
@@ -159,40 +147,23 @@ impl Snapshot {
             config: OnceLock::new(),
             bounds: None,
             siblings: OnceLock::new(),
-            git: Arc::default(),
             has_run: false,
             warnings: Mutex::new(warnings),
-            once: Mutex::default(),
         }
-    }
-
-    /// Uses the answer that git has already given.
-    pub(crate) fn with_git(mut self, git: &Arc<Git>) -> Self {
-        self.git = Arc::clone(git);
-        self
-    }
-
-    /// Does not count the last run, whose outcome is still to be decided on: it was allowed, whatever it cost.
-    pub(crate) fn after_run(mut self, has_run: bool) -> Self {
-        self.has_run = has_run;
-        self
-    }
-
-    /// Uses these context fields instead of those in the state.
-    pub(crate) fn with_fields(mut self, fields: &Context) -> Self {
-        self.context.extend(fields.clone());
-        self
     }
 
     /// Returns a new snapshot of the same state, but with these fields.
     pub(crate) fn again(&self, fields: &Context) -> Self {
-        Self::take(&self.place, self.state.clone()).with_git(&self.git).with_fields(fields)
+        let mut again = Self::take(&self.place, self.state.clone());
+        again.context.extend(fields.clone());
+        again
     }
 
     /// Returns it as the outcome of a review sees it: wherever the state or a setting is looser than in `before`, which was
-    /// taken when the review became due, that counts. Some fields are `restored`.
-    pub(crate) fn after_review(&self, before: &Self, restored: &Context) -> Self {
-        let mut after = self.again(restored).after_run(true);
+    /// taken when the review became due, that counts.
+    pub(crate) fn after_review(&self, before: &Self) -> Self {
+        let mut after = Self::take(&self.place, self.state.clone());
+        after.has_run = true;
         bound(&mut after.context, before.context(), &self.place.chart.context);
         after.bounds = before.config().ok().cloned();
         after
@@ -201,11 +172,6 @@ impl Snapshot {
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         locked(&self.warnings).clone()
-    }
-
-    /// Returns those of them that are said at one stop, and not again at the next.
-    pub(crate) fn once(&self) -> Vec<String> {
-        locked(&self.once).clone()
     }
 
     fn warn(&self, warning: String) {
@@ -262,7 +228,8 @@ impl World for Snapshot {
             }
             Source::Config(name) => self.setting(name)?,
             Source::Dirty => {
-                let dirty = self.git.is_dirty(&self.place.root, &self.place.chart.scope.home);
+                let dirty =
+                    self.place.git().is_dirty(&self.place.root, &self.place.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {
                     self.warn(format!("Cannot check for uncommitted changes: {why}."));
                     false
@@ -270,7 +237,6 @@ impl World for Snapshot {
             }
             Source::Base => Value::from(self.place.journal().base(&self.place.chart)),
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
-            Source::Drivers => Value::from(driver::of(self.place.journal())),
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent { cycle, files, count } => {
                 let setting =

@@ -8,8 +8,8 @@ use minijinja::value::Value;
 use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
 use crate::host::vendors::PASS;
+use crate::project::ledger;
 use crate::project::state_file::Reading;
-use crate::project::{ledger, seen};
 
 impl Snapshot {
     /// Returns the runs of reviews that have ended, oldest first.
@@ -75,13 +75,7 @@ impl Snapshot {
         let is_unchanged = || {
             newest.seen.is_some()
                 && last.iter().all(|run| run.seen == newest.seen)
-                && seen::seen(
-                    &self.place.chart,
-                    (&self.place.root, self.place.trees()),
-                    &self.dir(),
-                    subject,
-                )
-                .all == newest.seen
+                && self.place.seen(subject).all == newest.seen
         };
         is_same && !is_ruled() || is_unchanged()
     }

@@ -57,11 +57,10 @@ impl Snapshot {
 
     /// Returns who drives the instance, from the point of view of `session`.
     pub(super) fn driver(&self, session: Option<&str>) -> Value {
-        let drivers = driver::of(self.place.journal());
-        match drivers.is_empty() {
-            true => Value::from(()),
-            false if driver::are_others(&drivers, session) => Value::from("other"),
-            false => Value::from("this"),
+        match driver::of(self.place.journal()) {
+            None => Value::from(()),
+            Some(driver) if Some(driver.as_str()) == session => Value::from("this"),
+            Some(_) => Value::from("other"),
         }
     }
 
