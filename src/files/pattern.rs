@@ -9,8 +9,6 @@
 //! whitespace around the line does not count, and a `*` is emphasis, which does not count either: the line may have it, lack
 //! it, or have it elsewhere between the words (`- **Status:** done`).
 
-use std::fmt::Write as _;
-
 /// A parsed pattern: a row of pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
@@ -264,12 +262,9 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
     if let HoleKind::OneOf(words) = &kind
         && let Some(bad) = words.iter().find(|word| !is_slug(word))
     {
-        let mut message = String::new();
-        let _ = write!(
-            message,
+        return Err(format!(
             "`{bad}` in `{{{inside}}}` is neither int, slug nor a word (letters, digits, _ and -)"
-        );
-        return Err(message);
+        ));
     }
     Ok(Piece::Hole { name: name.to_owned(), kind })
 }

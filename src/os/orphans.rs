@@ -111,6 +111,7 @@ impl Belonging {
 #[cfg(target_os = "linux")]
 impl Drop for Adoption {
     fn drop(&mut self) {
+        // Then orphans stay with this process, which ends soon.
         let _ = rustix::process::set_child_subreaper(self.before);
     }
 }
