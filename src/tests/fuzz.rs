@@ -487,7 +487,7 @@ fn fuzz_charts() {
     for number in 0..count {
         let case = dice.case(&texts);
         let text = String::from_utf8_lossy(&case).into_owned();
-        let load = || load::tests::from_text("x", &text, Templates::Embedded(&[])).is_ok();
+        let load = || load::from_text("x", &text, Templates::Embedded(&[])).is_ok();
         assert!(catch_unwind(load).is_ok(), "case {number}: {text}");
     }
 }

@@ -45,6 +45,12 @@ pub fn from_path(
     }
 }
 
+/// Loads a chart from its TOML. `origin` names it in messages.
+pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+    let extended = Extended::of(origin, text);
+    chart(&extended, &extended.document(), |_| templates)
+}
+
 fn chart(
     extended: &Extended<'_>,
     document: &Document<'_>,
@@ -103,20 +109,10 @@ impl Resolver<'_> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::chart::choice::CHARTS;
     use crate::engine::check;
-
-    /// Loads a chart from its TOML. `origin` names it in messages.
-    pub(crate) fn from_text(
-        origin: &str,
-        text: &str,
-        templates: Templates,
-    ) -> Result<Chart, ChartError> {
-        let extended = Extended::of(origin, text);
-        chart(&extended, &extended.document(), |_| templates)
-    }
 
     #[test]
     fn compiled_in_charts_have_no_flaw() {

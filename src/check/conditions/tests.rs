@@ -269,9 +269,7 @@ fn walk(chart: &Arc<Chart>, seed: u64, steps: usize) -> usize {
 fn base() -> Arc<Chart> {
     let templates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/charts/templates");
     let text = include_str!("../../../tests/charts/base.toml");
-    Arc::new(
-        load::tests::from_text("base.toml", text, Templates::folders(vec![templates])).unwrap(),
-    )
+    Arc::new(load::from_text("base.toml", text, Templates::folders(vec![templates])).unwrap())
 }
 
 #[test]
