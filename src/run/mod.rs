@@ -7,7 +7,6 @@ pub(crate) mod coming;
 mod effects;
 pub(crate) mod foresee;
 pub(crate) mod gates;
-pub(crate) mod line;
 mod meanwhile;
 pub(crate) mod noticed;
 pub(crate) mod perform;

@@ -15,8 +15,7 @@ use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
 use crate::project::state_file::Reading;
 use crate::run::foresee::peek;
-use crate::run::line::{decided, is_for_user};
-use crate::run::noticed::{NOTED, Noticed, differs};
+use crate::run::noticed::{NOTED, Noticed, differs, is_for_user};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::{NextStep, Unwritten, hook_timeout, review};
@@ -27,7 +26,6 @@ use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write}
 use crate::store::driver;
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
-use crate::store::lock::ReviewLock;
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
@@ -74,14 +72,12 @@ fn add_decision(
     result: &Result<Performed, Stuck>,
 ) -> std::io::Result<()> {
     // A session that has claimed nothing leaves no trace.
-    let leaves_none = |done: &Performed| {
-        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
-    };
+    let leaves_none = |done: &Performed| done.decision.writes_nothing() && !place.dir().is_dir();
     if result.as_ref().is_ok_and(|done| done.is_in_journal || leaves_none(done)) {
         return Ok(());
     }
     let line = match result {
-        Ok(performed) => decided(place, event, performed),
+        Ok(performed) => performed.line(place, event),
         Err(stuck) => {
             let mut line = DecisionLine::new(&place.instance.name, event);
             line.stuck = Some(stuck.to_string());
@@ -230,7 +226,7 @@ fn note(place: &Place, command: Option<&str>) -> std::io::Result<()> {
 /// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.
 fn pause_noted(place: &Place) -> Option<String> {
     let command = &place.journal().facts().noted?;
-    if ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
+    if place.is_reviewed() {
         return None;
     }
     let fields = json!({ NOTED: true });

@@ -25,7 +25,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{KILLED, already_running, announced, ended, record_left, record_lost};
+use crate::run::under_way::{KILLED, announced, ended, record_left, record_lost, said_of_running};
 use crate::run::{gates, meanwhile, reviewer};
 use crate::store::facts::Running;
 use crate::store::journal::{Code, Line};
@@ -76,12 +76,11 @@ impl Unwritten {
 /// Runs the review that is due, unless one is already running. Returns what follows. The hook has been at it for the time `before`.
 pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<NextStep, Stuck> {
     let answered = |performed| Ok(NextStep::Answer(Box::new(performed)));
-    let lock = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
-        .map_err(io("the review cannot be locked"))?;
+    let lock = place.review_lock().map_err(io("the review cannot be locked"))?;
     // A pause that waits for a review which ended since this stop began comes before the next review, at the next stop.
     let is_noted = place.journal().facts().noted.is_some();
     let Some(lock) = lock.filter(|_| !event.is_stop() || !is_noted) else {
-        return answered(Performed::allowed(already_running(place, event)));
+        return answered(Performed::allowed(said_of_running(place)));
     };
     record_left(place, KILLED);
     let start = Instant::now();

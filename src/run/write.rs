@@ -17,9 +17,8 @@ use crate::project::find;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
-use crate::run::line::{decided, is_for_user};
 use crate::run::meanwhile::has_moved_on;
-use crate::run::noticed::{self, Noticed};
+use crate::run::noticed::{self, Noticed, is_for_user};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::Unwritten;
@@ -27,7 +26,6 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
-use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::shown;
 
@@ -127,7 +125,7 @@ fn write_state(
     if is_for_user(event) {
         performed.pending = Said { news: left.news.clone(), owed: None };
     }
-    let line = DecisionLine { wrote: Some(Box::new(left)), ..decided(place, event, performed) };
+    let line = DecisionLine { wrote: Some(Box::new(left)), ..performed.line(place, event) };
     place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;
     performed.is_in_journal = true;
     let dir = place.dir();
@@ -204,8 +202,7 @@ pub(crate) fn claimant<'e>(
 
 /// Returns whether a review is running, and not for this session.
 pub(crate) fn is_reviewed_by_another(place: &Place, session: &str) -> bool {
-    let (store, name) = (&place.store, &place.instance.name);
-    !driver::drives(place.journal(), session) && ReviewLock::is_held(store, name, &place.dir())
+    !driver::drives(place.journal(), session) && place.is_reviewed()
 }
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
