@@ -26,7 +26,7 @@ use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, under_way};
+use crate::run::{asked, change, foresee, under_way};
 use crate::store::facts::Said;
 use crate::store::{driver, git_dir, postponed};
 use crate::text::capitalized;
@@ -83,7 +83,7 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     let place = here(chart)?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
-    let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
+    let begins = foresee::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
     let change = find(&place, base)?;
@@ -153,7 +153,7 @@ pub(crate) fn review(
         return Err(CliError::new(running).with_code(NOT_REVIEWED));
     }
     // Only what a review has read stays what it was compared with.
-    let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
+    let begins = || foresee::entered(&place.snapshot(), &asked::began(chart));
     let known = match change::base(&place) {
         Some(known) => begins().map_err(failed)?.is_none().then_some(known),
         None => None,
@@ -201,7 +201,7 @@ pub(crate) fn review(
         (true, false) => Performed::allowed(format!("Nothing has changed {}.", change.against)),
         (true, true) => perform(&place, &event).map_err(failed)?,
         (false, _) => watched(&place, &change, || {
-            if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
+            if foresee::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
                 let mut began = asked::began(chart);
                 began.fields.clone_from(&event.fields);
                 let began = perform(&place, &began)?;
@@ -232,7 +232,7 @@ pub(crate) fn review(
 /// Returns what the stop would do. Nothing is run or written.
 fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
     let snapshot = place.snapshot();
-    let entered = coming::entered(&snapshot, &asked::began(&place.chart))?.unwrap_or_default();
+    let entered = foresee::entered(&snapshot, &asked::began(&place.chart))?.unwrap_or_default();
     Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn transition(
                 page.say("The review that was running is ended: nothing waits for it anymore.");
             }
             false if is_command => {
-                page.say(&format!("{running} It goes on, and its verdict counts."));
+                page.say(&format!("{running} Until then, it goes on, and its verdict counts."));
             }
             false => page.say(&running),
         }

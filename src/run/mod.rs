@@ -3,7 +3,6 @@
 
 pub(crate) mod asked;
 pub(crate) mod change;
-pub(crate) mod coming;
 mod effects;
 pub(crate) mod foresee;
 pub(crate) mod gates;

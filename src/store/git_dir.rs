@@ -46,7 +46,10 @@ pub(crate) fn absent(dir: &Path) -> Option<String> {
         Some(WorkTree { top, .. }) => {
             Some(format!("{}/.git names no git directory", top.display()))
         }
-        None => Some(format!("{} is in no work tree with a `.git`", dir.display())),
+        None => Some(format!(
+            "{} is in no git repository: no folder above it has a `.git`",
+            dir.display()
+        )),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::engine::fault::Fault;
 use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked;
-use crate::run::coming;
+use crate::run::foresee;
 use crate::run::foresee::foresee;
 use crate::run::perform::foreseen_news;
 use crate::run::performed::Performed;
@@ -89,7 +89,7 @@ impl Turn {
         let stops = session.or(driver.as_deref());
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);
-        let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
+        let coming = foresee::at_stop(place, Arc::clone(snapshot), &stop);
         let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
         let foreseen = match &elsewhere {
             Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
