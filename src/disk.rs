@@ -122,6 +122,7 @@ pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&new, path));
     if written.is_err() {
+        // The first error is the one to report.
         let _ = fs::remove_file(&new);
     }
     written
@@ -210,6 +211,7 @@ pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) ->
             modified.elapsed().ok()
         };
         if is_meant(&entry.file_name()) && age().is_some_and(|age| is_left(age, limit)) {
+            // The next sweep tries again.
             let _ = fs::remove_file(entry.path());
         }
     }

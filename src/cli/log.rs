@@ -11,7 +11,7 @@ use crate::commands::error::CliError;
 use crate::commands::output::Output;
 use crate::commands::place;
 use crate::page::usd;
-use crate::run::under_way::{KILLED, record_killed};
+use crate::run::under_way::lost;
 use crate::store::journal::Line;
 use crate::view::timeline::{explained, timeline};
 
@@ -38,8 +38,8 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         let page = explained(&place, n.into()).map_err(|why| CliError::with_help(why, help))?;
         return Ok(Output::of(page));
     }
-    record_killed(&place, KILLED);
-    let lines = place.journal().read();
+    let mut lines = place.journal().read();
+    lines.extend(lost(&place).map(Line::Review));
     if args.json {
         let lines: Vec<String> = lines.iter().filter_map(in_json).collect();
         return Ok(Output::json_text(lines.join("\n")));

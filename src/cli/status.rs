@@ -133,6 +133,7 @@ fn described() -> Vec<u8> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut text = Vec::new();
+        // What was read up to an error may still name the session.
         let _ = std::io::stdin().lock().take(MOST).read_to_end(&mut text);
         // Nobody may wait for it anymore.
         let _ = sender.send(text);

@@ -11,7 +11,6 @@ use super::output::warn;
 use crate::chart::choice::of_changes;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
-use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::host::hosts;
 use crate::project::change as changes;
@@ -94,7 +93,7 @@ pub(crate) fn resolve(
     let noun = scope.noun();
     let start = || start(chart);
     let named = match about.name() {
-        _ if scope.is_per_session() => Some(of_session(chart, session)?),
+        _ if scope.is_per_session() => Some(named(chart, session.ok_or_else(unknown_session)?)?),
         Some(name) => Some(named(chart, name)?),
         None => None,
     };
@@ -143,21 +142,20 @@ pub(crate) fn resolve(
 /// Returns what to do where there is no instance.
 fn start(chart: &Chart) -> String {
     let (scope, program, initial) = (&chart.scope, chart.program(), &chart.initial);
-    let start = format!("start one with `{program} enter {initial}");
-    match scope.is_per_session() {
-        false if scope.is_of_changes() => "`taskie review` reviews what has changed".to_owned(),
-        false if chart.is_default => format!(
-            "`taskie review` reviews what has changed; in an agent's session, `/{}:{initial}` begins a {}",
+    let review = "`taskie review` reviews what has changed";
+    match () {
+        () if scope.is_of_changes() => review.to_owned(),
+        () if scope.is_per_session() => {
+            format!(
+                "start one with `{program} enter {initial} --session ID`, or with `{program} run`"
+            )
+        }
+        () if chart.is_default => format!(
+            "{review}; in an agent's session, `/{}:{initial}` begins a {}",
             chart.plugin(),
             scope.noun()
         ),
-        false => format!("{start} --{} NAME`", scope.noun()),
-        true if chart.commands.is_empty() => format!("{start} --session ID`"),
-        true => {
-            format!(
-                "{start} --session ID`, or with a command of the chart; `{program} run --help` lists them"
-            )
-        }
+        () => format!("start one with `{program} enter {initial} --{} NAME`", scope.noun()),
     }
 }
 
@@ -166,21 +164,10 @@ pub(crate) fn cwd() -> Result<PathBuf, CliError> {
     std::env::current_dir().map_err(CliError::because("the working directory cannot be read"))
 }
 
-/// Returns the instance of the current session.
-fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError> {
-    let Some(session) = session else {
-        let message = match chart.scope.noun() {
-            "session" => "the session is unknown".to_owned(),
-            noun => format!("each session has its own {noun}, but the session is unknown"),
-        };
-        let help = format!(
-            "pass --session ID: `{} status --all` shows what there is; in a command of Claude Code: --session \
-             \"${{CLAUDE_SESSION_ID}}\"",
-            chart.program()
-        );
-        return Err(CliError::with_help(message, help));
-    };
-    named(chart, session)
+/// Returns the error where the session is unknown.
+pub(crate) fn unknown_session() -> CliError {
+    let help = "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
+    CliError::with_help("the session is unknown", help)
 }
 
 fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
@@ -203,20 +190,15 @@ fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
     }
 }
 
+/// Refuses an instance that is not only the user's own, or not in the project.
 fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
-    let (home, noun) = (&scope.home, scope.noun());
-    if find::leads_outside(root, &instance.dir) {
-        let message =
-            format!("{noun} `{}` leads out of the project through a symbolic link", instance.name);
-        let help = "put a folder in the place of the link";
-        return Err(CliError::with_help(message, help));
-    }
-    for dir in [Path::new(home), &instance.dir] {
-        if let Some(why) = disk::distrust(&root.join(dir)) {
-            return Err(CliError::new(format!("{} is not used: {why}", dir.display())));
+    match find::flaw(root, &scope.home, instance) {
+        Some(why) => {
+            let help = "use a folder that is only yours, and no link";
+            Err(CliError::with_help(why.trim_end_matches('.'), help))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns the same as [`chosen`], or `None` if no instance is named and none exists.
@@ -247,11 +229,10 @@ pub(crate) fn no_home(home: &str, cwd: &Path) -> String {
 /// Returns the instance of that name, which must exist; the error says why it cannot be used.
 pub(crate) fn existing(chart: &Arc<Chart>, root: &Path, name: &str) -> Result<Place, String> {
     let instance = find::named(&chart.scope, name)?;
-    inside(root, &instance, &chart.scope).map_err(|error| match error {
-        CliError::Message { message, .. } => message,
-        _ => format!("{name} cannot be used"),
-    })?;
-    Ok(Place::new(Arc::clone(chart), root.to_owned(), instance))
+    match find::flaw(root, &chart.scope.home, &instance) {
+        Some(why) => Err(why),
+        None => Ok(Place::new(Arc::clone(chart), root.to_owned(), instance)),
+    }
 }
 
 /// Returns the instance of that name, whether or not it exists.

@@ -79,7 +79,7 @@ impl From<Unknown> for CliError {
 
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
-    let session = place::session(of)?.ok_or_else(unknown_session)?;
+    let session = place::session(of)?.ok_or_else(place::unknown_session)?;
     let place = here(chart)?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
@@ -112,11 +112,6 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     Ok(Output::of(page))
 }
 
-fn unknown_session() -> CliError {
-    let help = "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
-    CliError::with_help("the session is unknown", help)
-}
-
 /// Does something about the review that the next stop of the session would start, or else about that of the branch, for a
 /// session that is unknown.
 pub(crate) fn stood_in(
@@ -127,7 +122,7 @@ pub(crate) fn stood_in(
     let session = place::session(of)?;
     if session.is_none() && of.session.is_some() {
         // It would be about the branch, and not about what the session does.
-        return Err(unknown_session());
+        return Err(place::unknown_session());
     }
     let of_stop = session.as_deref().map(hook::place_of_stop).transpose();
     let of_stop = of_stop.map_err(|why| CliError::new(why).with_code(NOT_REVIEWED))?;
@@ -295,7 +290,6 @@ fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
     }
     let dir = place.dir();
     let files = counted(change.files.len(), "file");
-    let mut turn = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'].into_iter().cycle();
     let line = || {
         let running = under_way::current(place)?;
         let who = match (&running.gate, &running.by) {
@@ -305,8 +299,7 @@ fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
         };
         let last = log::last_line(&dir.join(&running.log));
         let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-        let (sign, time) = (turn.next()?, span(running.elapsed()));
-        Some(format!("{sign} {who}, {time}{last}"))
+        Some(format!("{who}, {}{last}", span(running.elapsed())))
     };
     meanwhile(OFTEN, line, work)
 }

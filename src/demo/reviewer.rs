@@ -34,6 +34,7 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
     Some(match review(Path::new(&folder), args) {
         Ok(code) => code,
         Err(error) => {
+            // The exit code says it, too.
             let _ = writeln!(io::stderr(), "{error}");
             ExitCode::FAILURE
         }

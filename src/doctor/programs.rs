@@ -136,7 +136,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         timeout: PATIENCE,
         cancel: None,
     };
-    match run(&spec, None) {
+    match run(&spec, || false) {
         End::Exited { code: Some(0), stdout, .. } => {
             let text = String::from_utf8_lossy(&stdout);
             Ok(plain(text.lines().next().unwrap_or_default()))

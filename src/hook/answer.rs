@@ -49,7 +49,7 @@ pub(super) fn reply_to(
     let change = change.unwrap_or_else(|why| Some(Target::undecided(name, &why)));
     let mut answering = Answering { name, event: &event, host, due: AfterAnswer::default() };
     if named.is_none() && change.is_none() {
-        plan.messages.extend(absent::unreviewed(&mut answering, plan.driven().is_some()));
+        plan.messages.extend(absent::unreviewed(&answering, plan.driven().is_some()));
     }
     let reply = of_both(&mut answering, plan, change)?;
     Ok((reply, answering.due))

@@ -49,8 +49,7 @@ pub(super) struct Answering<'e> {
 impl Answering<'_> {
     /// Returns the answer of the chart of `target`.
     pub(super) fn answer(&mut self, target: Target) -> Result<Reply, Unanswered> {
-        let Target { after, place, quiet, warnings, messages, is_unclaimed } = target;
-        self.due.add(after);
+        let Target { place, quiet, warnings, messages, is_unclaimed } = target;
         let reply = Reply::silent(self.name, quiet).with_warnings(warnings).with_messages(messages);
         let goes_on = self.event.fields["stop_hook_active"] == Json::Bool(true);
         let Some(mut place) = place else {

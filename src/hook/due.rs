@@ -38,12 +38,6 @@ impl AfterAnswer {
         self.owed.extend(owed.map(|at| (Arc::clone(journal), at)));
     }
 
-    /// Adds what another answer is due.
-    pub(super) fn add(&mut self, other: Self) {
-        self.once.extend(other.once);
-        self.owed.extend(other.owed);
-    }
-
     /// Does it: the host has the answer.
     pub(super) fn settle(self) {
         self.once.into_iter().for_each(|done| done());

@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use super::due::AfterAnswer;
 use crate::chart::choice::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::flaw::ChartError;
-use crate::disk;
 use crate::host::events::{UNCLAIMED, is_stop};
 use crate::host::reply::undecided;
 use crate::project::find::{self, Newest};
@@ -64,8 +62,6 @@ fn meant(
 /// The instance that an event is about.
 #[derive(Default)]
 pub(super) struct Target {
-    /// What is done once the host has the warnings.
-    pub(super) after: AfterAnswer,
     /// `None` if there is none yet, or if nothing can be decided.
     pub(super) place: Option<Place>,
     pub(super) quiet: bool,
@@ -149,12 +145,12 @@ fn find_in_project(
     let Some(Meant { root, claimed, is_unclaimed }) = meant.filter(has_rules) else {
         return Ok(());
     };
-    let found = match claimed {
-        Some(claimed) => of_claim(claimed, scope, session, &mut target.after),
-        None if scope.is_per_session() => find::of_session(&root, scope, session),
-        None => find::newest(&root, scope),
+    let distrusting = |found| distrusting(&root, &scope.home, found);
+    let Newest { instance, warnings } = match &claimed {
+        Some(claimed) => of_claim(claimed, scope),
+        None if scope.is_per_session() => distrusting(find::of_session(&root, scope, session)),
+        None => distrusting(find::newest(&root, scope)),
     };
-    let Newest { instance, warnings } = distrusting(&root, &scope.home, found);
     // The session that works on the instance reads them.
     target.warnings.extend(warnings.into_iter().filter(|_| !is_unclaimed));
     target.is_unclaimed = is_unclaimed;
@@ -166,33 +162,19 @@ fn unusable(error: ChartError) -> String {
     format!("the chart cannot be used: {error}")
 }
 
-/// Finds the instance that the session claimed last. If it is gone, that is said once.
-fn of_claim(
-    claimed: Claimed,
-    scope: &Scope,
-    session: Option<&str>,
-    due: &mut AfterAnswer,
-) -> Newest {
+/// Finds the instance that the session claimed last, and says if it is gone.
+fn of_claim(claimed: &Claimed, scope: &Scope) -> Newest {
     let name = &claimed.instance;
     let mut found = find::of_name(&claimed.root, scope, name);
-    let is_gone = found.instance.is_none() && found.warnings.is_empty();
-    if is_gone != claimed.is_gone {
-        if is_gone {
-            let (noun, folder) = (scope.noun(), find::folder(scope).join(name));
-            found.warnings.push(format!(
-                "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review of it runs \
-                 until it exists again, or until the session takes up another {noun}.",
-                folder.display()
-            ));
-        }
-        if let Some(session) = session.map(str::to_owned) {
-            // If it cannot be recorded, the next stop says it again.
-            due.once(move || {
-                let _ = driver::set_gone(&claimed.store, &session, is_gone);
-            });
-        }
+    if found.instance.is_none() && found.warnings.is_empty() {
+        let (noun, folder) = (scope.noun(), find::folder(scope).join(name));
+        found.warnings.push(format!(
+            "The {noun} `{name}`, which this session drives, is gone: {} does not exist. No review of it runs \
+             until it exists again, or until the session takes up another {noun}.",
+            folder.display()
+        ));
     }
-    found
+    distrusting(&claimed.root, &scope.home, found)
 }
 
 /// Returns the work trees whose changes an event may be about, each with the home of the chart in its git directory.
@@ -224,12 +206,10 @@ pub(super) fn of_change(name: &str, session: Option<&str>) -> Result<Option<Targ
             continue;
         };
         let chart = at_home(embedded, home)?;
-        let mut after = AfterAnswer::default();
-        let found = of_claim(claimed, &chart.scope, Some(session), &mut after);
-        let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
+        let Newest { instance, warnings } = of_claim(&claimed, &chart.scope);
         let quiet = chart.quiet;
         let place = instance.map(|instance| Place::new(chart, root, instance));
-        return Ok(Some(Target { after, place, quiet, warnings, ..Target::default() }));
+        return Ok(Some(Target { place, quiet, warnings, ..Target::default() }));
     }
     Ok(None)
 }
@@ -249,17 +229,6 @@ pub(super) fn release(session: Option<&str>, named: Option<&str>) {
 
 /// Returns what was found, unless others can write to its directory or to the home.
 pub(super) fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
-    let Some(instance) = &found.instance else {
-        return found;
-    };
-    let flaw = [Path::new(home), &instance.dir]
-        .into_iter()
-        .find_map(|dir| Some((dir, disk::distrust(&root.join(dir))?)));
-    match flaw {
-        Some((dir, why)) => Newest {
-            instance: None,
-            warnings: vec![format!("{} is not used: {why}.", dir.display())],
-        },
-        None => found,
-    }
+    let flaw = found.instance.as_ref().and_then(|instance| find::flaw(root, home, instance));
+    flaw.map_or(found, |why| Newest { instance: None, warnings: vec![why] })
 }

@@ -61,8 +61,6 @@ pub struct Host {
     pub longest_hook: u64,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
-    /// The statuses of background agents that have ended, but stay in its events.
-    ended: &'static [&'static str],
     /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
     unconfined: &'static str,
     /// The folder with the settings, in the home directory and in projects.
@@ -108,7 +106,6 @@ const ANY: Host = Host {
     block_cap: "",
     longest_hook: HOOK,
     shows_messages: true,
-    ended: &["completed", "failed", "cancelled", "canceled", "killed", "stopped"],
     unconfined: "",
     folder: "",
     home: "",
@@ -241,21 +238,10 @@ const CLAUDE: Host = Host {
 
 /// The number of blocks in a row that every host accepts from an agent that does nothing. A host that also counts those
 /// after which the agent did something is not among them: there, `event.ignores_blocks` says so in the chart.
-pub const BLOCKS: usize = least_blocks();
+pub const BLOCKS: usize = 8;
 
-const fn least_blocks() -> usize {
-    let (mut least, mut index) = (usize::MAX, 0);
-    while index < HOSTS.len() {
-        if let Some(blocks) = HOSTS[index].blocks
-            && HOSTS[index].tools_reset_blocks
-            && blocks < least
-        {
-            least = blocks;
-        }
-        index += 1;
-    }
-    least
-}
+/// The statuses of background agents that have ended, but stay in the events of a host.
+const ENDED: [&str; 6] = ["completed", "failed", "cancelled", "canceled", "killed", "stopped"];
 
 /// The type of a background task that is a program.
 const SHELL: &str = "shell";
@@ -318,8 +304,7 @@ impl Host {
     pub fn describe(&self, event: &mut Json) {
         let tasks = event.get_mut("background_tasks").and_then(Json::as_array_mut);
         let program = tasks.and_then(|tasks| {
-            tasks
-                .retain(|task| !task["status"].as_str().is_some_and(|it| self.ended.contains(&it)));
+            tasks.retain(|task| !task["status"].as_str().is_some_and(|it| ENDED.contains(&it)));
             let programs = tasks.extract_if(.., |task| task["type"] == SHELL && !is_waiting(task));
             programs.last().map(|task| plain_line(command(&task), COMMAND))
         });
@@ -390,4 +375,15 @@ pub fn session_variables() -> impl Iterator<Item = &'static str> {
 /// Returns the session that this process is a tool of, going by the ids in its environment.
 pub fn session() -> Option<String> {
     session_variables().filter_map(|name| env::var(name).ok()).find(|id| !id.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_accepts_that_many_blocks_in_a_row() {
+        let hosts = HOSTS.iter().filter(|host| host.tools_reset_blocks);
+        assert_eq!(hosts.filter_map(|host| host.blocks).min(), Some(BLOCKS));
+    }
 }

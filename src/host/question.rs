@@ -5,34 +5,17 @@ use crate::text::plain_line;
 /// The most characters that the user reads of it.
 const LENGTH: usize = 300;
 
-/// What asks for a decision without a question mark.
-const DECISIONS: &[&str] = &[
-    "decision is needed",
-    "decision is required",
-    "decision needed",
-    "need a decision",
-    "needs a decision",
-    "need you to decide",
-    "need your decision",
-    "needs your decision",
-    "for your decision",
-    "please decide",
-];
-
-/// Returns the last paragraph of a message if it asks something: a sentence ends with a question mark, or it says that a
-/// decision is needed.
+/// Returns the last paragraph of a message if it asks something: a sentence ends with a question mark.
 pub fn asked(message: &str) -> Option<String> {
     let lines: Vec<&str> = message.trim_end().lines().collect();
     let start = lines.iter().rposition(|line| line.trim().is_empty()).map_or(0, |at| at + 1);
     let text = lines[start..].join("\n");
-    let lower = text.to_lowercase();
-    let is_needed = !lower.contains("no decision") && DECISIONS.iter().any(|it| lower.contains(it));
     let is_question = text.split_whitespace().any(|word| {
         let word = word.trim_end_matches(['*', '_', '"', '\'', ')', ']', '”', '’', '»']);
         let before = word.trim_end_matches(['?', '？', '؟']);
         before.len() < word.len() && !before.is_empty()
     });
-    (is_needed || is_question).then(|| plain_line(&text, LENGTH))
+    is_question.then(|| plain_line(&text, LENGTH))
 }
 
 #[cfg(test)]
@@ -42,10 +25,9 @@ mod tests {
     #[test]
     fn what_asks_the_user() {
         for message in [
-            "Shall the new table replace the old one? I need your decision.",
+            "Shall the new table replace the old one? I need your answer.",
             "Done.\n\nShould I use `foo`?\n",
             "Two ways:\n\n- **Keep it?**\n- Drop it.",
-            "The migration is ready. A decision is needed about the old table.",
             "(Really?)",
         ] {
             let last = message.rsplit("\n\n").next().unwrap_or_default();
@@ -57,8 +39,6 @@ mod tests {
             "Which one?\n\nI took the first.",
             "See https://example.invalid/?a=b, and `name?`: both work.",
             "`a ? b : c` is gone.",
-            "No decision is needed.",
-            "I followed your decision.",
         ] {
             assert_eq!(asked(message), None, "{message}");
         }

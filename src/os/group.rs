@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::orphans::{Adoption, REAP_LIMIT};
-use super::signals::Wakeups;
+use super::signals::until;
 
 /// A running program: the leader of its own process group.
 #[derive(Debug)]
@@ -38,12 +38,11 @@ impl Group {
 
     /// Kills what is left of the group and, on Linux, every process that has left it. Returns how the program ended;
     /// `None` if that is unknown, because someone else has reaped it.
-    pub(crate) fn end(mut self, wakeups: &Wakeups) -> Option<ExitStatus> {
+    pub(crate) fn end(mut self) -> Option<ExitStatus> {
         // The leader has not been reaped, so its id still belongs to this group.
         self.signal(Signal::KILL);
-        let reaped =
-            wakeups.until(REAP_LIMIT, &[], || has_exited(self.leader).then(|| self.child.wait()));
-        self.adoption.end_orphans(wakeups);
+        let reaped = until(REAP_LIMIT, || has_exited(self.leader).then(|| self.child.wait()));
+        self.adoption.end_orphans();
         reaped.and_then(Result::ok)
     }
 

@@ -13,7 +13,8 @@ use rustix::io::Errno;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
-use super::signals::Wakeups;
+#[cfg(target_os = "linux")]
+use super::signals::until;
 
 /// How long to wait for processes that got SIGKILL. Only a process that is stuck in the kernel, or belongs to another
 /// user, takes that long.
@@ -40,7 +41,7 @@ impl Adoption {
     }
 
     /// Kills and reaps the orphans of this process, and then the orphans that those leave, and so on.
-    pub(super) fn end_orphans(&self, wakeups: &Wakeups) {
+    pub(super) fn end_orphans(&self) {
         use rustix::process::{WaitOptions, kill_process, waitpid};
 
         let start = Instant::now();
@@ -55,7 +56,7 @@ impl Adoption {
                 return;
             }
             // Wait only for part of the time: one that cannot be killed must not protect the children of others.
-            wakeups.until(left.min(REAP_LIMIT / 5), &[], || {
+            until(left.min(REAP_LIMIT / 5), || {
                 orphans.retain(|orphan| {
                     matches!(waitpid(Some(*orphan), WaitOptions::NOHANG), Ok(None))
                 });
@@ -111,6 +112,7 @@ impl Belonging {
 #[cfg(target_os = "linux")]
 impl Drop for Adoption {
     fn drop(&mut self) {
+        // Then orphans stay with this process, which ends soon.
         let _ = rustix::process::set_child_subreaper(self.before);
     }
 }
@@ -146,7 +148,7 @@ impl Adoption {
         Self
     }
 
-    pub(super) fn end_orphans(&self, _: &Wakeups) {}
+    pub(super) fn end_orphans(&self) {}
 }
 
 #[cfg(target_os = "linux")]
@@ -160,11 +162,11 @@ mod tests {
 
     #[test]
     fn children_of_others_are_spared() {
-        let (spared, caught) = signals::recorded(|wakeups| {
+        let (spared, caught) = signals::recorded(|| {
             let mut earlier = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
             let adoption = Adoption::begin();
             let mut of_another_thread = Command::new("sleep").arg("1000").spawn().unwrap();
-            adoption.end_orphans(wakeups);
+            adoption.end_orphans();
             for child in [&mut earlier, &mut of_another_thread] {
                 assert_eq!(child.try_wait().unwrap(), None);
                 child.kill().unwrap();
@@ -223,10 +225,10 @@ mod tests {
     /// Ends the orphans while a child of our own group runs, which must end or not.
     #[track_caller]
     fn end_one_of_our_group(ends: bool) {
-        let (ended, _) = signals::recorded(|wakeups| {
+        let (ended, _) = signals::recorded(|| {
             let adoption = Adoption::begin();
             let mut joined = Command::new("sleep").arg("1000").spawn().unwrap();
-            adoption.end_orphans(wakeups);
+            adoption.end_orphans();
             assert_eq!(children().is_empty(), ends);
             assert_eq!(joined.try_wait().is_err(), ends, "it was reaped");
             let _ = joined.kill();

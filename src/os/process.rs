@@ -2,12 +2,6 @@
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// The most bytes in one argument of a program, whatever `ulimit` says. On Linux: 32 pages minus a closing NUL.
-pub(crate) const MAX_ARGUMENT: Option<usize> = match cfg!(target_os = "linux") {
-    true => Some(131_071),
-    false => None,
-};
-
 /// Returns whether there is a process with this id. One that has ended, and that nobody has reaped, does not count on Linux.
 pub(crate) fn is_running(id: u32) -> bool {
     match cfg!(target_os = "linux") {

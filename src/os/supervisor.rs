@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, getppid, kill_process, setsid};
 
 use super::group::has_exited;
 use super::orphans::{Adoption, REAP_LIMIT};
-use super::signals::{Wakeups, Watched, caught};
+use super::signals::{caught, reported, until};
 
 /// The running binary on Linux, even if its file has been replaced in the meantime.
 const SELF: &str = "/proc/self/exe";
@@ -48,10 +48,8 @@ pub(crate) fn delegate(
     order: &[u8],
     lock: &File,
     limit: Duration,
-    wakeups: &Wakeups,
 ) -> io::Result<Delegated> {
-    let host = Host::now();
-    if host.is_gone() {
+    if is_host_gone() {
         return Ok(Delegated::Abandoned);
     }
     let adoption = Adoption::begin();
@@ -63,28 +61,24 @@ pub(crate) fn delegate(
     let pid = Pid::from_child(&child);
     let mut report = Vec::new();
     let mut is_reported = false;
-    let watched = [Watched::new(&socket, PollFlags::IN)];
-    let with_host: Vec<Watched<'_>> = watched.iter().copied().chain(host.watched()).collect();
-    let is_gone = wakeups.until(limit, &with_host, || {
+    let is_gone = until(limit, || {
         is_reported = read(&socket, &mut report);
         match () {
-            () if is_reported => Some(false),
-            () if caught().is_some() => Some(false),
-            () if host.is_gone() => Some(true),
-            () => None,
+            () if is_reported || caught().is_some() => Some(false),
+            () => is_host_gone().then_some(true),
         }
     });
     if !is_reported {
         // To the supervisor, this looks like the end of this process. It notices nothing if it was stopped.
         let _ = socket.shutdown(Shutdown::Write);
         let _ = kill_process(pid, Signal::CONT);
-        wakeups.until(PATIENCE, &watched, || read(&socket, &mut report).then_some(()));
+        until(PATIENCE, || read(&socket, &mut report).then_some(()));
         // It may have been stopped again. If it has ended, this does nothing: it was not reaped.
         let _ = kill_process(pid, Signal::KILL);
     }
-    wakeups.until(REAP_LIMIT, &[], || has_exited(pid).then(|| child.wait().ok()));
+    until(REAP_LIMIT, || has_exited(pid).then(|| child.wait().ok()));
     // If the supervisor itself was killed, its processes have become children of this process.
-    adoption.end_orphans(wakeups);
+    adoption.end_orphans();
     Ok(match is_gone {
         Some(true) => Delegated::Abandoned,
         Some(false) => Delegated::Reported(report),
@@ -146,60 +140,29 @@ pub(crate) fn outlive_host() {
     PARENT.get_or_init(|| None);
 }
 
-/// The process that is waiting for our answer.
-struct Host {
-    parent: Option<Pid>,
-    /// Stdout, if the system can say that nobody reads it anymore.
-    stdout: Option<io::Stdout>,
+/// Returns whether nobody reads our answer anymore, or the process that waits for it has ended.
+fn is_host_gone() -> bool {
+    let parent = *PARENT.get_or_init(getppid);
+    let closed = PollFlags::ERR | PollFlags::HUP;
+    parent.is_some() && getppid() != parent
+        || reported(&io::stdout(), PollFlags::empty()).intersects(closed)
 }
 
-impl Host {
-    fn now() -> Self {
-        let stdout = io::stdout();
-        let can_be_watched = !Watched::new(&stdout, PollFlags::empty()).reports(PollFlags::NVAL);
-        Self { parent: *PARENT.get_or_init(getppid), stdout: can_be_watched.then_some(stdout) }
-    }
-
-    fn watched(&self) -> Option<Watched<'_>> {
-        let stdout = self.stdout.as_ref()?;
-        Some(Watched::new(stdout, PollFlags::empty()))
-    }
-
-    /// Returns whether nobody reads our answer anymore, or the process that started us has ended.
-    fn is_gone(&self) -> bool {
-        let is_closed =
-            self.watched().is_some_and(|stdout| stdout.reports(PollFlags::ERR | PollFlags::HUP));
-        is_closed || self.parent.is_some() && getppid() != self.parent
-    }
+/// Returns the connection of this process, which is a supervisor, to its hook.
+pub(crate) fn hook() -> io::Result<UnixStream> {
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// The supervisor's connection to the hook.
-#[derive(Debug)]
-pub(crate) struct Line(UnixStream);
+/// Reads the order of a hook. It is incomplete if the hook is already gone.
+pub(crate) fn order(hook: &UnixStream) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    BufReader::new(hook).read_until(b'\n', &mut line)?;
+    Ok(line)
+}
 
-impl Line {
-    /// Returns the connection of this process, which is a supervisor.
-    pub(crate) fn open() -> io::Result<Self> {
-        let socket = io::stdin().as_fd().try_clone_to_owned()?;
-        Ok(Self(UnixStream::from(socket)))
-    }
-
-    /// Reads the order. It is incomplete if the hook is already gone.
-    pub(crate) fn order(&self) -> io::Result<Vec<u8>> {
-        let mut line = Vec::new();
-        BufReader::new(&self.0).read_until(b'\n', &mut line)?;
-        Ok(line)
-    }
-
-    /// Returns the hook, which reports something when it is gone.
-    pub(crate) fn hook(&self) -> Watched<'_> {
-        Watched::new(&self.0, PollFlags::IN)
-    }
-
-    /// Sends the report.
-    pub(crate) fn report(&self, bytes: &[u8]) -> io::Result<()> {
-        (&self.0).write_all(bytes)
-    }
+/// Returns whether the hook is gone, or wants no report anymore.
+pub(crate) fn is_gone(hook: &UnixStream) -> bool {
+    !reported(hook, PollFlags::IN).is_empty()
 }
 
 /// Keeps this process apart from the one that started it, so that it is not killed together with that one.
@@ -222,7 +185,7 @@ mod tests {
         give(&hook, &vec![b' '; 1 << 24]);
         let wait = Some(Duration::from_secs(10));
         supervisor.set_read_timeout(wait).unwrap();
-        let order = Line(supervisor).order().unwrap();
+        let order = order(&supervisor).unwrap();
         assert!(!order.is_empty() && order.len() < 1 << 24);
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::os::group::{Group, signal_of};
 use crate::os::regular::create_private;
-use crate::os::signals::{self, Wakeups, Watched, caught};
+use crate::os::signals::{self, caught, until};
 use spec::{Cancel, Spec};
 
 /// How long a group may take to end after SIGTERM.
@@ -89,21 +89,21 @@ impl End {
 /// ends. Before and after a run, SIGTERM, SIGINT and SIGHUP have their default effect, even if this process was
 /// started with one of them ignored.
 ///
-/// The program is killed when `owner` reports something.
-pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>) -> End {
-    recorded(|wakeups| watch_over(spec, owner, wakeups))
+/// The program is killed once `is_abandoned`.
+pub(crate) fn run(spec: &Spec, is_abandoned: impl Fn() -> bool) -> End {
+    recorded(|| watch_over(spec, is_abandoned))
 }
 
 /// Does a run while signals are recorded. The error of `run` says why the program was not started.
-pub(super) fn recorded(run: impl FnOnce(&Wakeups) -> Result<End, String>) -> End {
-    match signals::recorded(|wakeups| run(wakeups).unwrap_or_else(End::NotStarted)) {
+pub(super) fn recorded(run: impl FnOnce() -> Result<End, String>) -> End {
+    match signals::recorded(|| run().unwrap_or_else(End::NotStarted)) {
         (_, Some(signal)) => End::Interrupted { signal },
         (Ok(end), None) => end,
         (Err(error), None) => End::NotStarted(format!("signals cannot be handled: {error}")),
     }
 }
 
-fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Result<End, String> {
+fn watch_over(spec: &Spec, is_abandoned: impl Fn() -> bool) -> Result<End, String> {
     if let Some(signal) = caught() {
         return Ok(End::Interrupted { signal });
     }
@@ -115,12 +115,12 @@ fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Res
     let log = open_log(spec)?;
     let stdout = if spec.logs_stdout { &log } else { &captured };
     let mut group = start(spec, stdout, &log)?;
-    let ended = wakeups.until(spec.timeout, owner.as_slice(), || {
+    let ended = until(spec.timeout, || {
         if let Some(signal) = caught() {
             Some(Err(End::Interrupted { signal }))
         } else if group.has_ended() {
             Some(Ok(()))
-        } else if owner.is_some_and(Watched::has_reported) {
+        } else if is_abandoned() {
             Some(Err(End::Abandoned))
         } else if spec.cancel.as_ref().is_some_and(|Cancel(file)| file.exists()) {
             Some(Err(End::Cancelled))
@@ -134,9 +134,9 @@ fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Res
     let ended = ended.unwrap_or(Err(End::TimedOut));
     if ended.is_err() {
         group.ask_to_end();
-        wakeups.until(GRACE, &[], || group.has_ended().then_some(()));
+        until(GRACE, || group.has_ended().then_some(()));
     }
-    let status = group.end(wakeups);
+    let status = group.end();
     if log.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT) {
         // In a flood, more was written before anyone looked.
         let _ = log.set_len(MAX_OUTPUT);

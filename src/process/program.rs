@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::spec::Spec;
 use crate::os::file::is_executable;
-use crate::os::process::MAX_ARGUMENT;
 
 /// Returns the file for `program` in the project at `cwd`; the error is a sentence for the user.
 pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf, String> {
@@ -88,20 +87,12 @@ pub(super) fn why_not_started(
         ErrorKind::NotFound => format!("`{program}` does not exist"),
         ErrorKind::PermissionDenied => format!("`{program}` may not be executed: {error}"),
         ErrorKind::ArgumentListTooLong => {
-            let longest = spec.argv.iter().map(String::len).max().unwrap_or(0);
-            match MAX_ARGUMENT {
-                Some(most) if longest > most => format!(
-                    "one of the arguments of `{program}` is {longest} bytes long, \
-                     and Linux takes at most {most} in one"
-                ),
-                _ => {
-                    let total: usize = spec.argv.iter().map(String::len).sum();
-                    format!(
-                        "the arguments of `{program}` ({total} bytes) and the environment \
-                         are together more than this system takes"
-                    )
-                }
-            }
+            let lengths = spec.argv.iter().map(String::len);
+            let (total, longest) = (lengths.clone().sum::<usize>(), lengths.max().unwrap_or(0));
+            format!(
+                "the arguments of `{program}` ({total} bytes, the longest {longest}) and the environment are more than this \
+                 system takes"
+            )
         }
         _ => format!("`{program}` cannot be started: {error}"),
     }

@@ -7,14 +7,13 @@
 //! program lives.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use super::spec::Spec;
 use super::{self as process, End};
-use crate::os::signals::Wakeups;
-use crate::os::supervisor::{Delegated, Line, delegate, stand_apart};
+use crate::os::supervisor::{Delegated, delegate, hook, is_gone, order, stand_apart};
 
 /// The only argument of a supervisor.
 pub(crate) const ARGUMENT: &str = "--supervise-a-run";
@@ -25,20 +24,18 @@ const OVERTIME: Duration = Duration::from_secs(5);
 /// Runs a program like [`process::run`], and makes sure that it ends with this process or with this process's host.
 /// `lock` is held until the program has ended.
 pub(crate) fn run(spec: &Spec, lock: &File) -> End {
-    process::recorded(|wakeups| order(spec, lock, wakeups))
-}
-
-fn order(spec: &Spec, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
     let not_started = |error: io::Error| format!("its supervisor cannot be started: {error}");
-    let mut order = serde_json::to_vec(spec).map_err(|error| not_started(error.into()))?;
-    order.push(b'\n');
-    let limit = spec.timeout.saturating_add(OVERTIME);
-    match delegate(ARGUMENT, &order, lock, limit, wakeups).map_err(not_started)? {
-        Delegated::Abandoned => Ok(End::Abandoned),
-        // It was stopped, or it hangs: its time has passed in any case.
-        Delegated::Late => Ok(End::TimedOut),
-        Delegated::Reported(report) => Ok(reported_end(&report).unwrap_or(End::Lost)),
-    }
+    process::recorded(|| {
+        let mut order = serde_json::to_vec(spec).map_err(|error| not_started(error.into()))?;
+        order.push(b'\n');
+        let limit = spec.timeout.saturating_add(OVERTIME);
+        match delegate(ARGUMENT, &order, lock, limit).map_err(not_started)? {
+            Delegated::Abandoned => Ok(End::Abandoned),
+            // It was stopped, or it hangs: its time has passed in any case.
+            Delegated::Late => Ok(End::TimedOut),
+            Delegated::Reported(report) => Ok(reported_end(&report).unwrap_or(End::Lost)),
+        }
+    })
 }
 
 /// Returns how the program ended, as the supervisor reports it; `None` if the report is incomplete.
@@ -62,11 +59,11 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn supervise() -> io::Result<()> {
-    let line = Line::open()?;
+    let hook = hook()?;
     // An incomplete order: the hook is already gone.
-    let order: Spec = serde_json::from_slice(&line.order()?)?;
+    let order: Spec = serde_json::from_slice(&order(&hook)?)?;
     let end = match stand_apart() {
-        Ok(()) => process::run(&order, Some(line.hook())),
+        Ok(()) => process::run(&order, || is_gone(&hook)),
         Err(error) => {
             End::NotStarted(format!("its supervisor cannot have a session of its own: {error}"))
         }
@@ -78,5 +75,5 @@ fn supervise() -> io::Result<()> {
     let mut report = serde_json::to_vec(&(printed.len(), &end))?;
     report.push(b'\n');
     report.extend_from_slice(printed);
-    line.report(&report)
+    (&hook).write_all(&report)
 }

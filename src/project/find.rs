@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::chart::Scope;
+use crate::disk;
 use crate::files::pattern::name_flaw;
 use crate::project::state_file::FILE;
 use crate::text::shown;
@@ -130,6 +131,17 @@ pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> N
 fn not_followed(dir: &Path) -> String {
     let dir = dir.display();
     format!("{dir} leads out of the project through a symbolic link, which is not followed.")
+}
+
+/// Returns why an instance cannot be used: a link leads out of the project, or others can write to its directory or to the home.
+pub(crate) fn flaw(root: &Path, home: &str, instance: &Instance) -> Option<String> {
+    if leads_outside(root, &instance.dir) {
+        return Some(not_followed(&instance.dir));
+    }
+    [Path::new(home), &instance.dir].into_iter().find_map(|dir| {
+        let why = disk::distrust(&root.join(dir))?;
+        Some(format!("{} is not used: {why}.", dir.display()))
+    })
 }
 
 /// Returns the instance called `name`; the error says why that cannot be a name.

@@ -1,7 +1,5 @@
 //! What a reviewer has printed: its verdict or why it failed, its findings, its review, and what it cost.
 
-use std::borrow::Cow;
-
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value as Json;
 
@@ -139,19 +137,15 @@ fn reason(pointers: &[&str], json: &Json) -> Option<String> {
 
 /// Returns what a pointer points to; a string on the way is parsed as JSON, or the last JSON object in it is.
 fn find(json: &Json, pointer: &str) -> Option<Json> {
-    let mut found = Cow::Borrowed(json);
+    let mut found = json.clone();
     for step in pointer.split('/').skip(1) {
-        if let Json::String(text) = &*found {
+        if let Json::String(text) = &found {
             let parse = |text: &str| json::parse(text.as_bytes()).ok();
-            found = Cow::Owned(parse(text).or_else(|| parse(last_object(text)?))?);
+            found = parse(text).or_else(|| parse(last_object(text)?))?;
         }
-        let step = format!("/{step}");
-        found = match found {
-            Cow::Borrowed(json) => Cow::Borrowed(json.pointer(&step)?),
-            Cow::Owned(mut json) => Cow::Owned(json.pointer_mut(&step)?.take()),
-        };
+        found = found.pointer_mut(&format!("/{step}"))?.take();
     }
-    Some(found.into_owned())
+    Some(found)
 }
 
 #[cfg(test)]

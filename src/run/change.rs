@@ -80,6 +80,7 @@ pub(crate) fn release(place: &Place) {
     if place.is_in_cycle() || under_way::running(place).is_some() {
         return;
     }
+    // What stays is removed with the folder, after some months.
     let _ = fs::remove_file(place.dir().join(ASKED));
     if !place.dir().join(state_file::FILE).exists() {
         let _ = fs::remove_dir(place.dir());
@@ -150,6 +151,7 @@ pub(crate) fn sweep(place: &Place) {
         let dir = entry.path();
         if age(&dir).is_some_and(|age| disk::is_left(age, FORGOTTEN)) {
             place.store.forget(&entry.file_name().to_string_lossy());
+            // The next sweep tries again.
             let _ = fs::remove_dir_all(&dir);
         }
     }

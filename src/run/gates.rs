@@ -42,6 +42,7 @@ pub(crate) fn run(
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
+    // Without it, git shows the log, and nothing else changes.
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
     for command in &gates.commands {
         // Without it, the gate is not shown, but nothing else changes.
@@ -56,11 +57,13 @@ pub(crate) fn run(
         let left = limit.saturating_sub(start.elapsed());
         let end = one(place, command, &log, left, lock);
         if let Some(stuck) = Stuck::after(&end) {
+            // A log that stays is only of no use.
             let _ = std::fs::remove_file(&log);
             return Err(stuck);
         }
         let (error, exit) = match &end {
             End::Cancelled => {
+                // The same.
                 let _ = std::fs::remove_file(&log);
                 return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
             }
@@ -92,6 +95,7 @@ pub(crate) fn run(
             return Ok(Some(outcome));
         }
     }
+    // All have succeeded, so nobody reads their log.
     let _ = std::fs::remove_file(&log);
     Ok(None)
 }

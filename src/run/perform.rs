@@ -231,6 +231,7 @@ fn pause_noted(place: &Place) -> Option<String> {
     }
     let fields = json!({ NOTED: true });
     let done = perform(place, &Event { fields, ..Event::command(command) }).ok()?;
+    // If it stays noted, the next stop finds it done.
     let _ = note(place, None);
     let call = place.chart.call(command);
     let is_done = !done.decision.patch.is_empty();

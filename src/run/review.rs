@@ -25,7 +25,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{KILLED, announced, ended, record_left, record_lost, said_of_running};
+use crate::run::under_way::{announced, ended, record_left, record_lost, said_of_running};
 use crate::run::{gates, meanwhile, reviewer};
 use crate::store::facts::Running;
 use crate::store::journal::{Code, Line};
@@ -82,7 +82,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
     let Some(lock) = lock.filter(|_| !event.is_stop() || !is_noted) else {
         return answered(Performed::allowed(said_of_running(place)));
     };
-    record_left(place, KILLED);
+    record_left(place);
     let start = Instant::now();
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
     let mut event = event.clone();
@@ -199,6 +199,7 @@ fn run_reviewer(
     let tree = place.trees().read().ok();
     announced.started = clock::now();
     announced.is_started = true;
+    // Without it, others do not see that it has begun.
     let _ = begun.then(&announced);
     let run = reviewer::run(place, &invocation, announced.timeout, lock);
     let (outcome, spent) = run.inspect_err(|stuck| {
@@ -239,6 +240,7 @@ fn record(
 ) -> Ended {
     if outcome.failed_gate().is_none() {
         let review = ended(place, announced, seen, &outcome, &effort);
+        // Without this line, only a kill before the decision loses the verdict.
         let _ = place.journal().add_first(&Line::Review(review));
     }
     Ended { effort, ..Ended::new(invocation, outcome) }

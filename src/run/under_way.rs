@@ -10,7 +10,7 @@ use crate::hash;
 use crate::project::seen::Seen;
 use crate::run::place::Place;
 use crate::store::facts::{Fact, Running};
-use crate::store::journal::{self, Line};
+use crate::store::journal::{self, Line, ReviewLine};
 use crate::store::running;
 
 /// How long a command waits for the end of a review that it has asked to end.
@@ -20,30 +20,28 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Why a review has no verdict of which nothing else is known.
-pub(crate) const KILLED: &str = "what ran it was killed";
+const KILLED: &str = "what ran it was killed";
 
 /// Returns the review that is running.
 pub(crate) fn current(place: &Place) -> Option<Running> {
     running::of(place.journal(), &place.dir())
 }
 
-/// Writes to the journal what a hook that was killed could not write: `why` there is no verdict.
-pub(crate) fn record_killed(place: &Place, why: &str) {
-    if place.journal().facts().running.is_some()
-        && let Ok(Some(_lock)) = place.review_lock()
-    {
-        record_left(place, why);
-    }
+/// Returns the line about a review whose hook was killed, as the next stop writes it.
+pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
+    let running = place.journal().facts().running.filter(|running| running.is_started)?;
+    let outcome = Outcome::Failed(KILLED.to_owned());
+    (!place.is_reviewed()).then(|| ended(place, running, Seen::default(), &outcome, &Effort::default()))
 }
 
-/// Does the same. The caller holds the review lock.
-pub(super) fn record_left(place: &Place, why: &str) {
+/// Writes to the journal what a hook that was killed could not write. The caller holds the review lock.
+pub(super) fn record_left(place: &Place) {
     let Some(left) = place.journal().facts().running else {
         return;
     };
     if left.is_started {
         // How long it had been running is not known.
-        record_lost(place, left, why.to_owned(), &Effort::default());
+        record_lost(place, left, KILLED.to_owned(), &Effort::default());
     }
     let _ = place.journal().note(Fact::Over);
 }
@@ -112,10 +110,10 @@ pub(super) fn ended(
     seen: Seen,
     outcome: &Outcome,
     effort: &Effort,
-) -> journal::ReviewLine {
+) -> ReviewLine {
     let text = place.read(&announced.file);
     let (verdict, error) = outcome.verdict_and_error();
-    journal::ReviewLine {
+    ReviewLine {
         run: PastReview {
             at: journal::now(),
             instance: place.instance.name.clone(),

@@ -23,8 +23,6 @@ pub(crate) struct Claimed {
     pub(crate) root: PathBuf,
     pub(crate) store: Store,
     pub(crate) instance: String,
-    /// Whether it was reported that it is gone.
-    pub(crate) is_gone: bool,
 }
 
 /// Returns the instance that `session` claimed last in the projects at `roots`. The error is a sentence for the user.
@@ -58,12 +56,7 @@ pub(crate) fn claimed(
 
 impl Claimed {
     fn of(root: &Path, store: &Store, claim: Claim) -> Self {
-        Self {
-            root: root.to_owned(),
-            store: store.clone(),
-            instance: claim.instance,
-            is_gone: claim.is_gone,
-        }
+        Self { root: root.to_owned(), store: store.clone(), instance: claim.instance }
     }
 }
 
@@ -112,14 +105,8 @@ pub(crate) fn claim(journal: &Journal, session: &str) -> io::Result<()> {
         return Ok(());
     }
     let (at, instance) = (now(), journal.instance.clone());
-    let claim = Claim { at, instance, is_gone: false, has_ended: false };
+    let claim = Claim { at, instance, has_ended: false };
     note(&journal.store, session, Some(claim))
-}
-
-/// Records that the end of a session's instance was reported, or that the instance is there again.
-pub(crate) fn set_gone(store: &Store, session: &str, is_gone: bool) -> io::Result<()> {
-    let claim = Journal::of_home(store).facts().claims.swap_remove(session);
-    claim.map_or(Ok(()), |claim| note(store, session, Some(Claim { is_gone, ..claim })))
 }
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.

@@ -132,8 +132,6 @@ pub(crate) struct Claim {
     /// When, in RFC 3339.
     pub(crate) at: String,
     pub(crate) instance: String,
-    /// The instance is gone, and this was reported.
-    pub(crate) is_gone: bool,
     /// The session has ended, and has not gone on.
     pub(crate) has_ended: bool,
 }

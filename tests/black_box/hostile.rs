@@ -80,13 +80,9 @@ fn plans_outside_the_project_are_not_followed() {
                 continue;
             }
             let ran = project.run(&["enter", "new-plan", "--plan", name]);
-            assert_eq!(
-                ran.stderr,
-                format!(
-                    "taskie: plan `{name}` leads out of the project through a symbolic link\n  help: put a folder in the \
-                     place of the link\n"
-                )
-            );
+            let error = &ran.stderr;
+            assert!(error.contains("leads out of the project through a symbolic link"), "{error}");
+            assert!(error.contains("\n  help: use a folder that is only yours"), "{error}");
             assert_eq!(ran.code, 1);
         }
         assert_eq!(fs::read_dir(&plan).unwrap().count(), 1);

@@ -79,6 +79,37 @@ fn only_one_layer_knows_the_operating_system() {
     assert_eq!(elsewhere, Vec::<String>::new());
 }
 
+/// A file of a user's is written at once or not at all. The demo's project and git's lists are nobody's.
+#[test]
+fn files_are_written_through_one_module() {
+    let own = ["demo::", "project::change::index"];
+    let sources = sources();
+    let others =
+        sources.iter().filter(|(module, _)| !own.iter().any(|own| module.starts_with(own)));
+    let found = others.filter(|(_, text)| {
+        let code = code(text);
+        ["fs::write(", "File::create(", "File::create_new("].iter().any(|name| code.contains(name))
+    });
+    assert_eq!(found.map(|(module, _)| module).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Whoever drops an error says why nobody has to know it, in a comment shortly before.
+#[test]
+fn an_error_is_dropped_for_a_reason() {
+    let sources = sources();
+    let dropped = sources.iter().flat_map(|(module, text)| {
+        let lines: Vec<&str> = text.lines().take_while(|line| *line != "#[cfg(test)]").collect();
+        let is_dropped = |at: &usize| {
+            let before = &lines[at.saturating_sub(4)..*at];
+            lines[*at].trim_start().starts_with("let _ =")
+                && !before.iter().any(|line| line.trim_start().starts_with("//"))
+        };
+        let dropped: Vec<usize> = (0..lines.len()).filter(is_dropped).collect();
+        dropped.into_iter().map(move |at| format!("{module}, line {}", at + 1))
+    });
+    assert_eq!(dropped.collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 #[test]
 fn an_upward_import_and_a_circle_are_noticed() {
     let mut sources = sources();
