@@ -37,8 +37,10 @@ use crate::store::running::{Begun, cancel_file};
 pub(crate) enum NextStep {
     /// Run the review that is due.
     Review,
-    /// Decide again under the write lock, and write; after this review, if there was one.
-    Write(Option<Box<Unwritten>>),
+    /// Decide again under the write lock, and write.
+    Write,
+    /// Do the same after this review.
+    Commit(Box<Unwritten>),
     /// The event has its answer.
     Answer(Box<Performed>),
 }
@@ -101,11 +103,11 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
             Step::Done(decision) if decision.writes_nothing() => {
                 return answered(Performed::of(&snapshot, decision));
             }
-            Step::Done(_) => return Ok(NextStep::Write(None)),
+            Step::Done(_) => return Ok(NextStep::Write),
         };
         let unwritten = |(ended, changes), before, event, lock| {
             let unwritten = Unwritten { ended, revision, before, changes, event, lock };
-            Ok(NextStep::Write(Some(Box::new(unwritten))))
+            Ok(NextStep::Commit(Box::new(unwritten)))
         };
         if let Some(ended) = paid(place, &invocation) {
             return unwritten((ended, None), snapshot, event, lock);

@@ -31,7 +31,8 @@ pub(crate) fn current(place: &Place) -> Option<Running> {
 pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
     let running = place.journal().facts().running.filter(|running| running.is_started)?;
     let outcome = Outcome::Failed(KILLED.to_owned());
-    (!place.is_reviewed()).then(|| ended(place, running, Seen::default(), &outcome, &Effort::default()))
+    (!place.is_reviewed())
+        .then(|| ended(place, running, Seen::default(), &outcome, &Effort::default()))
 }
 
 /// Writes to the journal what a hook that was killed could not write. The caller holds the review lock.
