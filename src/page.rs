@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
-use serde::{Serialize as _, Serializer};
 use serde_json::Value as Json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -70,14 +69,6 @@ pub(crate) fn usd(millionths: u64) -> Json {
     #[expect(clippy::cast_precision_loss, reason = "nobody pays that much")]
     let dollars = millionths as f64 / 1e6;
     Json::from(dollars)
-}
-
-/// Writes the same, or null.
-pub(crate) fn in_usd<S: Serializer>(
-    millionths: &Option<u64>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    millionths.map(usd).serialize(serializer)
 }
 
 /// Returns an amount of money, given in millionths of a dollar, in dollars and cents.

@@ -234,7 +234,6 @@ impl Literal {
             Self::Integer(value) => Json::from(*value),
             Self::Text(text) => Json::from(text.0.as_str()),
             Self::List(items) => Json::from(items.clone()),
-            Self::Null => Json::Null,
         }
     }
 }

@@ -244,7 +244,6 @@ impl Expressions {
             Literal::Boolean(value) => Value::from(*value),
             Literal::Integer(value) => Value::from(*value),
             Literal::List(items) => items.iter().map(String::as_str).collect(),
-            Literal::Null => Value::from(()),
             Literal::Text(text) => match single_expression(&text.0) {
                 Some(expr) => self.value(expr, names)?,
                 None => Value::from(self.text(text, names)?),

@@ -37,9 +37,6 @@ pub enum Literal {
     Integer(i64),
     /// A list of strings, as written.
     List(Vec<String>),
-    /// Null, which `clear` assigns. No literal in a chart is parsed as this.
-    #[serde(skip)]
-    Null,
 }
 
 impl Literal {

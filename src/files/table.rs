@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::Warnings;
-use super::pattern::{Capture, LinePattern, is_id};
+use super::pattern::{Capture, Pattern, is_id};
 use crate::text::shown_lines;
 
 /// The most characters of a cell or a line that a message shows.
@@ -184,7 +184,7 @@ fn scan<'c>(
 }
 
 /// Reads the lines that match `pattern`, without the whitespace around them.
-pub fn read_lines(text: &str, pattern: &LinePattern) -> Content {
+pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
     let mut content = Content { exists: true, ..Content::default() };
     for line in lines(text) {
         content.lines += 1;
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn lines_by_pattern() {
-        let pattern = LinePattern::parse("## {title}").unwrap();
+        let pattern = Pattern::line("## {title}").unwrap();
         let content = read_lines("# A\n## Overview\r\n  ## **B** \n", &pattern);
         let titles: Vec<_> = content.rows.iter().map(|row| row.fields[0].1.as_str()).collect();
         assert_eq!((titles, content.lines), (vec!["Overview", "B"], 3));

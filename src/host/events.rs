@@ -64,9 +64,7 @@ fields! {
     "bare", False, "a settings file calls the hook, not the plugin: its commands do not exist";
     "base", Text, "the commit that the change starts from";
     "change", List, "the files that have changed, each with its number of lines";
-    "custom_instructions", Text, "the user's instructions for `/compact`";
     "cwd", Text, "the directory that the agent works in";
-    "hook_event_name", Text, "the name of the event";
     "host", Text, "the name of the host, such as `Claude Code`";
     "ignores_blocks", False, "the host ignores further blocks in this turn";
     "last_assistant_message", Text, "the agent's last message";
@@ -77,21 +75,16 @@ fields! {
     "model", Text, "the value of `--model`";
     "own", False, "the change is that of a session, reviewed without being asked (`every_stop`)";
     "permission_mode", Text, "the host's permission mode";
-    "permissions", Text, "the value of `--permissions`; `restricted` in CI";
     "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait";
     "prompt", Text, "the user's prompt";
     "range", Text, "the git trees before and after the change, as arguments of `git diff`";
     "readable", False, "a reviewer can read something of the change that counts";
     "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled";
     "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only";
-    "session_crons", List, "the session's scheduled prompts";
-    "session_id", Text, "the id of the session";
     "source", Text, "how the session began: startup, resume, clear or compact";
     "stop_hook_active", False, "the agent has already been blocked in this turn";
     "terminal", False, "a person typed the command in a terminal, not an agent";
-    "transcript_path", Text, "the file of the conversation";
     "tree", Text, "the git tree after the change";
-    "trigger", Text, "what caused the compaction: manual or auto";
     "unread", List, "the files that have changed and that no reviewer can read, each with the reason";
 }
 
@@ -111,7 +104,7 @@ pub fn session_of(event: &Json) -> Result<Option<&str>, String> {
 }
 
 /// The fields that contain text by the user or the agent.
-pub const PROSE: &[&str] = &["asked", "custom_instructions", "last_assistant_message", "prompt"];
+pub const PROSE: &[&str] = &["asked", "last_assistant_message", "prompt"];
 
 /// The value of an absent event field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -68,30 +68,29 @@ impl TrustedPart {
 /// Returns the project's own chart at `root`, for commands without `--chart`.
 pub(crate) fn own_chart(root: &Path) -> OwnChart {
     let path = Path::new(CHARTS[0].home()).join(CHART);
-    let shown = path.display();
     let parts = chart_parts(root);
-    if parts.as_ref().is_ok_and(|parts| is_trusted(root, TrustedPart::Chart, parts)) {
-        return OwnChart::Trusted(root.join(&path));
-    }
     let mark = TrustedPart::Chart.mark();
     let was_trusted = record(root).lines().any(|line| line.starts_with(mark));
-    let until = "and nothing is decided until you run `taskie config trust`";
-    match (parts, was_trusted) {
-        (Ok(parts), false) if parts.is_empty() => OwnChart::Absent,
-        (Ok(_), false) => OwnChart::Ignored(format!(
-            "{shown} is ignored until you run `taskie config trust`: it is this project's own chart, and you have not trusted it."
+    let trust = "run `taskie config trust`";
+    let (why, remedy) = match parts {
+        Ok(parts) if parts.is_empty() && !was_trusted => return OwnChart::Absent,
+        Ok(parts) if parts.is_empty() => (
+            "is gone, and you trusted it".to_owned(),
+            "restore it, or run `taskie config trust --revoke`",
+        ),
+        Ok(parts) if is_trusted(root, TrustedPart::Chart, &parts) => {
+            return OwnChart::Trusted(root.join(path));
+        }
+        Ok(_) if was_trusted => ("has changed since you trusted it".to_owned(), trust),
+        Ok(_) => ("is not a chart that you have trusted".to_owned(), trust),
+        Err(why) => (format!("cannot be used: {why}"), trust),
+    };
+    let shown = path.display();
+    match was_trusted {
+        true => OwnChart::Changed(format!(
+            "{shown} {why}. No other chart decides in its place: {remedy}."
         )),
-        (Err(why), false) => OwnChart::Ignored(format!("{shown} is ignored: {why}.")),
-        (Ok(parts), true) if parts.is_empty() => OwnChart::Changed(format!(
-            "{shown}, the chart that you trusted for this project, is gone. No other chart decides in its place: restore it, \
-             or run `taskie config trust --revoke`."
-        )),
-        (Ok(_), true) => OwnChart::Changed(format!(
-            "{shown} has changed since you trusted it. No other chart decides in its place, {until}."
-        )),
-        (Err(why), true) => OwnChart::Changed(format!(
-            "{shown}, which you trusted, cannot be used: {why}. No other chart decides in its place, {until}."
-        )),
+        false => OwnChart::Ignored(format!("{shown} is ignored: it {why}; {remedy}.")),
     }
 }
 
@@ -103,27 +102,22 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     if root.join(&chart).symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     let mut open = vec![chart];
-    let mut seen: Vec<PathBuf> = Vec::new();
     while let Some(chart) = open.pop() {
-        if seen.contains(&chart) {
+        let part = read(root, &chart)?;
+        if parts.contains(&part) {
             continue;
         }
-        let part = read(root, &chart)?;
         let text = String::from_utf8_lossy(&part.content).into_owned();
         parts.push(part);
-        add_named(root, &chart, &text, &mut parts)?;
-        for (base, _) in merge::extended(&text) {
-            if merge::is_file(&base) {
-                let path = chart.parent().unwrap_or(Path::new("")).join(&base);
-                let inside = inside(&path);
-                open.push(inside.ok_or_else(|| {
-                    format!("it extends {}, which is outside the project", path.display())
-                })?);
-            }
+        let beside = chart.parent().unwrap_or(Path::new(""));
+        add_named(root, beside, &text, &mut parts)?;
+        for (base, _) in merge::extended(&text).into_iter().filter(|(it, _)| merge::is_file(it)) {
+            let path = beside.join(&base);
+            let outside = || format!("it extends {}, which is outside the project", path.display());
+            open.push(inside(&path).ok_or_else(outside)?);
         }
-        seen.push(chart);
     }
     Ok(parts)
 }
@@ -142,23 +136,20 @@ fn inside(path: &Path) -> Option<PathBuf> {
     Some(inside)
 }
 
-/// Adds the templates of a chart, and the files of the project that its `argv` names.
-fn add_named(root: &Path, chart: &Path, text: &str, parts: &mut Vec<Part>) -> Result<(), String> {
-    let beside = chart.parent().unwrap_or(Path::new(""));
+/// Adds the templates of a chart in the folder `beside`, and the files of the project that its `argv` names.
+fn add_named(root: &Path, beside: &Path, text: &str, parts: &mut Vec<Part>) -> Result<(), String> {
     // A chart with a flaw adds nothing more, because it does not run.
-    let Ok(table) = text.parse::<toml::Table>() else {
+    let Ok(chart) = text.parse::<toml::Table>() else {
         return Ok(());
     };
-    let folders = match table.get("templates").and_then(toml::Value::as_array) {
-        Some(folders) => folders.iter().filter_map(toml::Value::as_str).collect(),
-        None => vec!["templates"],
+    let texts = |value: Option<&toml::Value>| {
+        let items = value.and_then(toml::Value::as_array)?.iter();
+        Some(items.filter_map(|it| it.as_str().map(str::to_owned)).collect::<Vec<_>>())
     };
+    let folders = texts(chart.get("templates")).unwrap_or_else(|| vec!["templates".to_owned()]);
     for folder in folders {
         let walk = WalkDir::new(root.join(beside).join(folder)).sort_by_file_name();
-        for entry in walk.into_iter().flatten() {
-            if entry.file_type().is_dir() {
-                continue;
-            }
+        for entry in walk.into_iter().flatten().filter(|entry| !entry.file_type().is_dir()) {
             let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
             parts.push(read(root, path)?);
             if parts.len() > MAX_FILES {
@@ -166,15 +157,14 @@ fn add_named(root: &Path, chart: &Path, text: &str, parts: &mut Vec<Part>) -> Re
             }
         }
     }
-    let invocations = table.get("reviewers").and_then(toml::Value::as_table);
-    let invocations = invocations.into_iter().flat_map(toml::Table::values);
-    for invocation in invocations.chain(table.get("reviewer")) {
-        let argv = invocation.get("argv").and_then(toml::Value::as_array);
-        for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
+    let reviewers = chart.get("reviewers").and_then(toml::Value::as_table);
+    let reviewers = reviewers.into_iter().flat_map(toml::Table::values);
+    for reviewer in reviewers.chain(chart.get("reviewer")) {
+        for word in texts(reviewer.get("argv")).into_iter().flatten() {
             // An argument is a file name, or has one as the value of an option.
-            let file = file.split_once('=').map_or(file, |(_, value)| value);
-            if root.join(file).is_file() && !Path::new(file).is_absolute() {
-                parts.push(read(root, Path::new(file))?);
+            let file = Path::new(word.split_once('=').map_or(&*word, |(_, value)| value));
+            if root.join(file).is_file() && !file.is_absolute() {
+                parts.push(read(root, file)?);
             }
         }
     }
@@ -206,10 +196,10 @@ pub(crate) fn is_trusted(root: &Path, subject: TrustedPart, parts: &[Part]) -> b
 
 /// Returns the record of what the user has agreed to in the project at `root`; empty if there is none that counts.
 fn record(root: &Path) -> String {
-    // Every stop looks here, and finds most projects without a record: whether it can count comes second.
-    let text = ledger(root).and_then(|(file, state)| {
+    let text = ledger(root).and_then(|file| {
+        // Every stop looks here, and finds most projects without a record: whether it can count comes second.
         let text = fs::read_to_string(&file).ok()?;
-        (!is_inside(&state, root) && flaw_of(&file).is_none()).then_some(text)
+        flaw_of(&file, root).is_none().then_some(text)
     });
     text.unwrap_or_default()
 }
@@ -228,9 +218,8 @@ fn line(subject: TrustedPart, parts: &[Part]) -> String {
 /// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
 /// the file with that record.
 pub(crate) fn keep(root: &Path, lists: &[(TrustedPart, Vec<Part>)]) -> Result<PathBuf, String> {
-    let file = writable_ledger(root).ok_or(
-        "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
-    )?;
+    let no_file = "there is no state directory: set XDG_STATE_HOME or HOME to an absolute path";
+    let file = ledger(root).ok_or(no_file)?;
     let mut text = format!("# what {} may run\n", root.display());
     for (subject, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
         text.push_str(&line(*subject, list));
@@ -238,10 +227,10 @@ pub(crate) fn keep(root: &Path, lists: &[(TrustedPart, Vec<Part>)]) -> Result<Pa
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
     let cannot = |error: io::Error| format!("{} cannot be written: {error}", file.display());
-    create_private_folder(folder).map_err(cannot)?;
-    if let Some(why) = flaw_of(&file) {
+    if let Some(why) = flaw_of(&file, root) {
         return Err(why);
     }
+    create_private_folder(folder).map_err(cannot)?;
     // What replaces it keeps its permissions.
     let made = create_private(&file).and_then(|_| disk::replace(&file, text.as_bytes()));
     made.map_err(cannot)?;
@@ -251,20 +240,23 @@ pub(crate) fn keep(root: &Path, lists: &[(TrustedPart, Vec<Part>)]) -> Result<Pa
 /// Returns why the record of what the user has agreed to in the project at `root` does not count, if there is one: somebody
 /// else may have written it.
 pub(crate) fn flaw(root: &Path) -> Option<String> {
-    flaw_of(&writable_ledger(root)?)
+    flaw_of(&ledger(root)?, root)
 }
 
 /// Returns what is wrong with the file, or with the two folders of this program around it.
-fn flaw_of(file: &Path) -> Option<String> {
+fn flaw_of(file: &Path, root: &Path) -> Option<String> {
+    let why = |path: &Path| match is_inside(path, root) {
+        // The repository could fill it.
+        true => Some("it is inside the project; set XDG_STATE_HOME".to_owned()),
+        false => disk::distrust_own(path),
+    };
     let mut paths = file.ancestors().take(3);
-    paths.find_map(|path| Some(format!("{}: {}", path.display(), disk::distrust_own(path)?)))
+    paths.find_map(|path| Some(format!("{}: {}", path.display(), why(path)?)))
 }
 
 /// Removes the record of what the user has agreed to in the project at `root`; returns false if there was none.
 pub(crate) fn forget(root: &Path) -> Result<bool, String> {
-    let Some(file) = writable_ledger(root) else {
-        return Ok(false);
-    };
+    let Some(file) = ledger(root) else { return Ok(false) };
     match fs::remove_file(&file) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -272,19 +264,11 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
     }
 }
 
-/// Returns the file that records what the user trusts in the project at `root`. `None` if nothing can be recorded.
-fn writable_ledger(root: &Path) -> Option<PathBuf> {
-    let (file, state) = ledger(root)?;
-    // The repository could fill one that is inside it.
-    (!is_inside(&state, root)).then_some(file)
-}
-
-/// Returns the file that records what the user trusts in the project at `root`, and the user's state directory, which
-/// contains it; `None` if there is no such directory.
-fn ledger(root: &Path) -> Option<(PathBuf, PathBuf)> {
+/// Returns the file, in the user's state directory, that records what the user trusts in the project at `root`.
+fn ledger(root: &Path) -> Option<PathBuf> {
     let state = user_folder("XDG_STATE_HOME", ".local/state")?;
     let name = hash::of(root.canonicalize().ok()?.as_os_str().as_encoded_bytes());
-    Some((state.join("taskie/trust").join(name), state))
+    Some(state.join("taskie/trust").join(name))
 }
 
 #[cfg(test)]

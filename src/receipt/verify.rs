@@ -118,11 +118,7 @@ impl Receipts {
         for (file, hashes) in written.into_iter().filter(|(file, _)| is_inside(file)) {
             let text = disk::read(top, &top.join(&file)).ok().flatten();
             // A plan can be removed once it is over, and begun again under its name.
-            let is_other = text.is_some_and(|text| {
-                // Git may have other line ends here.
-                let unix = String::from_utf8_lossy(&text).replace("\r\n", "\n");
-                ![hash::of(&text), hash::of(unix.as_bytes())].iter().any(|it| hashes.contains(&it))
-            });
+            let is_other = text.is_some_and(|text| !hashes.contains(&&hash::of(&text)));
             if is_other {
                 let file = file.display().to_string();
                 flaws.push(format!("{} is not what the reviewer wrote", shown(&file)));

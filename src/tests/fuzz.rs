@@ -20,7 +20,7 @@ use crate::engine::possible_world::{Disk, PossibleWorld};
 use crate::engine::world::World;
 use crate::expr::templates::Templates;
 use crate::expr::{Expressions, prompt};
-use crate::files::pattern::{Capture, LinePattern, Pattern};
+use crate::files::pattern::{Capture, Pattern};
 use crate::files::table;
 use crate::hash::IndexMap;
 use crate::host::events::EVENTS;
@@ -314,10 +314,8 @@ fn fuzz_tables() {
         "# Task\n\n## Overview\n- **Status**: done\n- **Status**: pending\n",
         "\u{feff}| # | Task |\r\n| - | - |\r\n| 1 | [x](y) |\r\n",
     ];
-    let lines = [
-        LinePattern::parse("- **Status**: {status}").unwrap(),
-        LinePattern::parse("## {title}").unwrap(),
-    ];
+    let lines =
+        [Pattern::line("- **Status**: {status}").unwrap(), Pattern::line("## {title}").unwrap()];
     let headings = [
         ("id", ["Id".to_owned(), "#".to_owned()].to_vec()),
         ("status", ["Status".to_owned()].to_vec()),
@@ -343,13 +341,13 @@ fn fuzz_patterns() {
     fuzz(3_000, &seeds, |dice, case| {
         let source = String::from_utf8_lossy(case);
         let Ok(pattern) = Pattern::parse(&source) else {
-            assert!(LinePattern::parse(&source).is_err(), "{source}");
+            assert!(Pattern::line(&source).is_err(), "{source}");
             return;
         };
         let name = dice.case(&["task-1.md", "plan-post-review-12.md", "a/b/c.md", "x-1"]);
         let name = String::from_utf8_lossy(&name).into_owned();
         // Without emphasis, a line is a name in which `/` is a letter like any other.
-        let line = LinePattern::parse(&source).unwrap();
+        let line = Pattern::line(&source).unwrap();
         if !source.contains('*') && !name.contains('*') && name.trim() == name {
             let as_name = pattern.matches(&name);
             assert!(as_name.is_none() || as_name == line.matches(&name) || name.contains('/'));

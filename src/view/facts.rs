@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::figures::{Figures, Totals};
+use super::figures::Figures;
 use super::finished::finished;
 use super::progress::{Progress, progress};
 use super::reviews::{ReviewFacts, failures, on_disk};
@@ -42,8 +42,8 @@ pub(crate) struct Facts {
     pub(crate) reviews: Vec<ReviewFacts>,
     /// The progress of the tables with finished rows.
     pub(crate) progress: IndexMap<String, Progress>,
-    /// The totals of all reviews that this machine ran.
-    pub(crate) totals: Totals,
+    /// The figures of all reviews that this machine ran.
+    pub(crate) spent: Figures,
     pub(crate) running: Option<Running>,
     /// The session that drives the instance.
     pub(crate) driver: Option<String>,
@@ -106,17 +106,8 @@ impl Facts {
         let mut unread: Vec<String> = Vec::new();
         let journal = place.journal();
         let (lines, journal) = (journal.read(), place.journal().reviews());
-        let Turn {
-            waits,
-            running,
-            driver,
-            is_anothers,
-            is_unattended,
-            next,
-            elsewhere,
-            foreseen,
-            coming,
-        } = Turn::of(place, &snapshot, session);
+        let Turn { waits, running, driver, is_unattended, next, elsewhere, foreseen } =
+            Turn::of(place, &snapshot, session);
         let next = known(next, &mut unread).flatten();
         let unknown = unread.first().cloned();
         let obstacle = obstacle_at_stop(&foreseen);
@@ -125,17 +116,18 @@ impl Facts {
         let phase = context::text(&context, Some(&chart.state));
         let is_final = context::is_over(chart, &context);
         let running_cycle = view.running();
-        let stage = stage(chart, running_cycle, phase);
-        let coming = Inspector::new(chart, &coming.as_world());
-        let by = known(coming.next_reviewer(), &mut unread).map(|(_, by)| by);
-        let by = by.filter(|by| !by.is_empty());
-        let cycle = running_cycle.map(|cycle| CycleFacts::of(&view, cycle, by.clone(), &journal));
+        // Between two cycles, the next phase says more than the review that has ended.
+        let stage = running_cycle.and_then(|cycle| cycle.stage.as_ref());
+        let stage = stage.or_else(|| chart.stage(phase?)).cloned();
+        let cycle = running_cycle.map(|cycle| {
+            let by = known(view.next_reviewer(), &mut unread).map(|(_, by)| by);
+            CycleFacts::of(&view, cycle, by.filter(|by| !by.is_empty()), &journal)
+        });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let stop = match (&running, is_anothers) {
-            (Some(_), _) => Stop::allowed("a review is already running"),
-            _ if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
-            (None, true) => Stop::elsewhere(chart.scope.noun()),
-            (None, false) => Stop::foreseen(place, foreseen, by.as_deref(), is_unattended),
+        let stop = match &running {
+            Some(_) => Stop::allowed("a review is already running"),
+            None if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
+            None => Stop::foreseen(place, foreseen, is_unattended),
         };
         let limits = place.unfit_settings();
         let retried = postponed::retried(place.journal());
@@ -152,7 +144,7 @@ impl Facts {
             cycle,
             reviews: on_disk,
             progress: progress(chart, &snapshot.as_world()),
-            totals: Totals::of(&journal),
+            spent: Figures::of(journal.iter().map(|review| &review.run)),
             running,
             driver,
             next,
@@ -216,7 +208,7 @@ impl Facts {
             "chart": self.chart.id, self.chart.scope.noun(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
             "phase": self.phase(), "due": self.due(), "driver": self.driver, "cycle": cycle,
-            "reviews": self.reviews, "spent": self.totals.all,
+            "reviews": self.reviews, "spent": self.spent,
             "progress": self.progress, "running": running,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,
@@ -253,15 +245,4 @@ pub(crate) fn in_words(value: &Json) -> String {
         Json::Bool(false) => "no".to_owned(),
         other => text::in_words(other),
     }
-}
-
-/// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
-fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
-    let of_phase = || chart.stage(phase?);
-    let of_cycle = || {
-        let posted = || chart.cycles.values().find(|cycle| Some(cycle.post.as_str()) == phase);
-        chart.cycles.get(phase?).or_else(posted)?.stage.as_ref()
-    };
-    let stage = running.and_then(|cycle| cycle.stage.as_ref());
-    stage.or_else(of_phase).or_else(of_cycle).cloned()
 }

@@ -26,17 +26,11 @@ pub(crate) fn line(place: &Place) -> String {
         (Reading::Broken(_), ..) => "state.json cannot be used".to_owned(),
         (Reading::Missing, ..) => "not started".to_owned(),
         (_, Some(cycle), _) => of_cycle(&view, cycle, running.as_ref()),
-        // The user has left its cycle meanwhile.
-        (.., next) if running.is_some() => next.unwrap_or(phase).to_owned(),
         (.., Some(next)) => format!("next: {next}"),
         (.., None) => phase.to_owned(),
     };
     let is_idle = running.is_none();
     if let Some(running) = running {
-        if view.running().is_none() {
-            let cycle = running.cycle.replace('-', " ");
-            text = format!("{text}, {cycle} {}", running.n);
-        }
         text = format!("{text}, {}", of_run(&running));
     }
     if matches!(snapshot.state, Reading::Sound { .. }) && is_idle {

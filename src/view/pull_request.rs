@@ -1,8 +1,7 @@
 //! What a pull request says about the instance whose work it is, as Markdown.
 
-use anstream::adapter::strip_str;
-
 use super::facts::Facts;
+use super::progress;
 use super::reviews::ReviewFacts;
 use super::screen::title;
 use crate::project::ledger::LedgerEntry;
@@ -11,8 +10,7 @@ use crate::reviewer::finding::{FIXED, OVER};
 use crate::run::place::Place;
 use crate::text::{shown, shown_lines};
 
-/// Returns the text: what it is about, the tables of the work, the reviews, what the user has ruled, what is left for later, and
-/// what it cost.
+/// Returns the text: what it is about, how much is done, the reviews, the findings that were not fixed, and what it cost.
 pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry]) -> String {
     let chart = &place.chart;
     let mut parts = vec![format!("## {}", shown(&facts.name))];
@@ -20,17 +18,7 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         parts.extend(facts.warnings.iter().map(|warning| literal(warning)));
     }
     parts.extend(subject(place));
-    let tables = chart.tables.values();
-    let tables = tables.filter(|table| table.has_status());
-    parts.extend(tables.filter_map(|table| {
-        let file = table.file.render(|_| Err::<String, _>(())).ok()?;
-        // The agent may not have written it yet.
-        let rows = read(place, &file)?;
-        let rows = rows.lines().map(str::trim);
-        let rows = rows.filter(|row| row.starts_with('|'));
-        let rows: Vec<String> = rows.map(cells).collect();
-        (!rows.is_empty()).then(|| rows.join("\n"))
-    }));
+    parts.extend(progress::in_words(&facts.progress).iter().map(|done| format!("{done}.")));
     let groups = facts.groups();
     let reviews = groups.iter().map(|(first, group)| {
         let verdicts: Vec<String> = group.iter().map(verdict).collect();
@@ -46,9 +34,8 @@ pub(crate) fn pull_request(place: &Place, facts: &Facts, ledger: &[LedgerEntry])
         format!("- {}: {}{why}", literal(&entry.to_string()), entry.state)
     });
     section(&mut parts, "Findings", findings.collect());
-    if facts.totals.all.reviews > 0 {
-        let cost = strip_str(&facts.totals.all.sentence()).to_string();
-        parts.push(format!("{}.", cost.replace('\u{a0}', " ")));
+    if facts.spent.reviews > 0 {
+        parts.push(format!("{}.", facts.spent.sentence()));
     }
     parts.join("\n\n")
 }
@@ -64,7 +51,8 @@ fn section(parts: &mut Vec<String>, title: &str, items: Vec<String>) {
 /// Returns the first paragraph of the file that the first cycle reviews.
 fn subject(place: &Place) -> Option<String> {
     let file = place.chart.cycles.values().next()?.subject.first()?;
-    let text = read(place, &file.0)?;
+    let text = place.read(&file.0)?;
+    let text = shown_lines(&String::from_utf8_lossy(&text)).into_owned();
     let mut paragraphs = text.split("\n\n").map(|paragraph| {
         let lines = paragraph.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
@@ -74,15 +62,6 @@ fn subject(place: &Place) -> Option<String> {
     let lines: Vec<String> = paragraph.lines().map(literal).collect();
     // On a line of its own, a rule or a list would begin.
     Some(lines.join(" "))
-}
-
-/// Returns a row of a table whose cells show what they are.
-fn cells(row: &str) -> String {
-    // What the table escapes stays one cell.
-    let cells = row.replace("\\|", "\0");
-    let cells: Vec<String> =
-        cells.split('|').map(|cell| literal(&cell.replace('\0', "|"))).collect();
-    cells.join("|")
 }
 
 /// Returns a text as Markdown that shows it as it is: no markup, no mention and no reference to an issue.
@@ -99,12 +78,6 @@ fn literal(text: &str) -> String {
         }
     }
     literal
-}
-
-/// Returns the text of a file in the directory of the instance.
-fn read(place: &Place, name: &str) -> Option<String> {
-    let text = place.read(name)?;
-    Some(shown_lines(&String::from_utf8_lossy(&text)).into_owned())
 }
 
 /// Returns the result of a review.

@@ -16,20 +16,6 @@ use crate::run::place::Place;
 use crate::store::journal::Line;
 use crate::text::shown;
 
-/// Returns the workflow command of GitHub that shows a finding at its line.
-fn annotation(level: &str, id: &str, finding: &Finding) -> String {
-    let file = file_of(finding);
-    let file = file.map(|file| format!("file={},", code_host::property(file)));
-    let line = (finding.line.filter(|_| file.is_some())).map(|line| format!("line={line},"));
-    format!(
-        "::{level} {}{}title={}::{}",
-        file.unwrap_or_default(),
-        line.unwrap_or_default(),
-        code_host::property(&format!("{} ({id})", finding.severity)),
-        code_host::escaped(&finding.title)
-    )
-}
-
 /// Returns the file of a finding; `None` if it is not in the project, where other programs look for it.
 fn file_of(finding: &Finding) -> Option<&str> {
     let is_inside = |file: &&str| {
@@ -230,7 +216,16 @@ impl<'p> Reviewed<'p> {
     pub(crate) fn annotations(&self) -> Page {
         let mut page = Page::default();
         for (id, finding) in &self.findings {
-            page.say(&annotation(level(finding), id, finding));
+            let file = file_of(finding);
+            let line = finding.line.filter(|_| file.is_some());
+            page.say(&format!(
+                "::{} {}{}title={}::{}",
+                level(finding),
+                file.map_or_else(String::new, |it| format!("file={},", code_host::property(it))),
+                line.map_or_else(String::new, |line| format!("line={line},")),
+                code_host::property(&format!("{} ({id})", finding.severity)),
+                code_host::escaped(&finding.title)
+            ));
         }
         // Where there are findings, the messages are only about them.
         let is_news = self.code == 0 || self.code == 1 && !self.findings.is_empty();

@@ -7,7 +7,6 @@ use crate::engine::inspect;
 use crate::engine::spent::failed;
 use crate::hash;
 use crate::host::vendors::PASS;
-use crate::page;
 use crate::project::seen;
 use crate::run::place::Place;
 use crate::store::journal;
@@ -25,9 +24,6 @@ pub(crate) struct ReviewFacts {
     /// The verdict, if it is known for this version of the file.
     pub(crate) verdict: Option<String>,
     pub(crate) by: Option<String>,
-    pub(crate) seconds: Option<u64>,
-    #[serde(rename = "cost_usd", serialize_with = "page::in_usd")]
-    pub(crate) cost: Option<u64>,
     /// What it found, in words.
     pub(crate) found: String,
     #[serde(rename = "answered")]
@@ -79,8 +75,6 @@ pub(super) fn on_disk(
         let review = ReviewFacts {
             verdict,
             by: ended.and_then(|ended| ended.by.clone()),
-            seconds: ended.map(|ended| ended.run.seconds),
-            cost: ended.and_then(|ended| ended.run.cost),
             found: ended.map(|ended| ended.run.found.in_words()).unwrap_or_default(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),

@@ -48,8 +48,8 @@ fn rows(facts: &Facts) -> Vec<(String, String)> {
     if !parts.is_empty() {
         row("progress", parts.join(", "));
     }
-    if facts.totals.all.reviews > 0 {
-        row("spent", facts.totals.all.sentence());
+    if facts.spent.reviews > 0 {
+        row("spent", facts.spent.sentence());
     }
     rows
 }

@@ -39,14 +39,9 @@ impl Stop {
     }
 
     /// Returns what is foreseen, for which a session may be missing.
-    pub(super) fn foreseen(
-        place: &Place,
-        step: Result<Step, Stuck>,
-        by: Option<&str>,
-        is_unattended: bool,
-    ) -> Self {
+    pub(super) fn foreseen(place: &Place, step: Result<Step, Stuck>, is_unattended: bool) -> Self {
         let stop = match step {
-            Ok(step) => what(place, step, by),
+            Ok(step) => what(place, step),
             Err(why) => return Self::allowed(&why.to_string()),
         };
         if !is_unattended {
@@ -63,10 +58,10 @@ impl Stop {
 }
 
 /// Returns in one line what the hook would do.
-fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
+fn what(place: &Place, step: Step) -> Stop {
     let mut said = String::new();
     let (does, text) = match step {
-        Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
+        Step::Invoke(invocation) => (Does::Review, runs(place, &invocation)),
         Step::Done(decision) => match decision.answer {
             Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
             _ => {
@@ -81,16 +76,16 @@ fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
     Stop { does, text, said }
 }
 
-fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
-    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+fn runs(place: &Place, invocation: &Invocation) -> String {
     let gates = match invocation.gates.commands.as_slice() {
         [] => String::new(),
         commands => format!("after the gates (`{}`), ", commands.join("`, `")),
     };
     format!(
-        "{gates}{} {}{by} runs and writes {}",
+        "{gates}{} {} by {} runs and writes {}",
         invocation.cycle,
         invocation.n,
+        invocation.by,
         place.instance.dir.join(&invocation.file).display()
     )
 }

@@ -12,7 +12,6 @@ use crate::engine::fault::Fault;
 use crate::hook::why_elsewhere;
 use crate::project::state_file::Reading;
 use crate::run::asked;
-use crate::run::coming;
 use crate::run::foresee::foresee;
 use crate::run::perform::foreseen_news;
 use crate::run::performed::Performed;
@@ -62,8 +61,6 @@ pub(crate) struct Turn {
     pub(crate) running: Option<Running>,
     /// The session that drives the instance.
     pub(crate) driver: Option<String>,
-    /// Another session than the one that asks drives the instance.
-    pub(crate) is_anothers: bool,
     /// No session drives the instance.
     pub(crate) is_unattended: bool,
     /// What the chart's rules for `next` answer; `None` without a usable state.
@@ -72,8 +69,6 @@ pub(crate) struct Turn {
     pub(crate) elsewhere: Option<String>,
     /// What the next stop does.
     pub(crate) foreseen: Result<Step, Stuck>,
-    /// The snapshot in which it decides that.
-    pub(crate) coming: Arc<Snapshot>,
 }
 
 impl Turn {
@@ -89,7 +84,6 @@ impl Turn {
         let stops = session.or(driver.as_deref());
         let stops = stops.or((!is_per_session).then_some(ANY));
         let stop = asked::seeing_stop(place, stops);
-        let coming = coming::at_stop(place, Arc::clone(snapshot), &stop);
         let elsewhere = why_elsewhere(place, stops).map(|why| format!("{why}."));
         let foreseen = match &elsewhere {
             Some(why) => Ok(Step::Done(Performed::allowed(why.clone()).decision)),
@@ -145,7 +139,6 @@ impl Turn {
             waits,
             running,
             driver,
-            is_anothers,
             is_unattended,
             next,
             elsewhere,
@@ -157,7 +150,6 @@ impl Turn {
                 }
                 step @ Step::Invoke(_) => step,
             }),
-            coming,
         }
     }
 }

@@ -60,7 +60,7 @@ fn case<'c>(from: &'c str, to: impl Into<String>, code: &'c str, message: &'c st
 #[test]
 fn an_option_that_enter_has_itself() {
     let project = Project::valid();
-    let arg = "[args.reviews]";
+    let arg = "[args.task]";
     let force = format!("[args.force]\ntype = \"boolean\"\ndefault = false\n\n{arg}");
     let path = chart(&project, arg, &force);
     assert_eq!(project.run(&["--chart", &path, "enter", "--help"]).code, 0);

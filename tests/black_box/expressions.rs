@@ -6,7 +6,7 @@ use taskie::expr::infer::{self, Scope};
 use taskie::expr::source::{Literal, Text};
 use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
-use taskie::files::pattern::{Capture, Captures, LinePattern, Pattern};
+use taskie::files::pattern::{Capture, Captures, Pattern};
 
 use crate::typed::texts;
 
@@ -159,7 +159,7 @@ fn every_pattern_matches_what_the_page_says() {
     assert!(examples.len() > 2);
     for (source, expected) in examples {
         let (pattern, line) = source.split_once("  ").unwrap();
-        let pattern = LinePattern::parse(pattern).unwrap();
+        let pattern = Pattern::line(pattern).unwrap();
         assert_eq!(captured(pattern.matches(line)), expected, "{source}");
     }
 }

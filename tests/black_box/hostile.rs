@@ -210,7 +210,7 @@ fn charts_that_double_at_each_level() {
     for (rule, lets, said) in [
         ("guard = \"x27\"\nallow = true", guards.as_str(), "suppressOutput"),
         (
-            "guard = \"x27 | string == 'a'\"\nallow = true",
+            "guard = \"x27 | flatten | join == 'a'\"\nallow = true",
             lists.as_str(),
             "has more than 1000000 characters or items",
         ),

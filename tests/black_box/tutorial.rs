@@ -105,7 +105,7 @@ fn its_settings_call_the_hook() {
     assert_eq!((ran.code, ran.json()["decision"].as_str()), (0, Some("block")), "{}", ran.stderr);
 }
 
-/// The experiment that it suggests: without `clear`, the property is refuted, with a counterexample.
+/// The experiment that it suggests: without `entry`, the property is refuted, with a counterexample.
 #[test]
 fn its_property_can_be_refuted() {
     let mut chart = String::new();
@@ -116,7 +116,7 @@ fn its_property_can_be_refuted() {
         }
     }
     let (before, after) = chart.split_once("[phases.done]\n").unwrap();
-    let after = after.replacen("clear = [\"next_phase\"]\n", "", 1);
+    let after = after.replacen("entry = { next_phase = \"{{ none }}\" }\n", "", 1);
     let chart = format!("{before}[phases.done]\n{after}");
     let ran = feed(Project::empty().command(["check-chart", "--format", "json", "-"]), chart);
     let report = ran.json();

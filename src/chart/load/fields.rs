@@ -66,21 +66,16 @@ impl Resolver<'_> {
             self.cycle_fields(at!["cycles", id], own, source, phases);
         }
         for (name, phase) in &source.phases {
-            let path = at!["phases", name];
-            self.cleared(path, &phase.clear, &phase.entry, source);
-            self.assigned(&below(path, "entry"), &phase.entry, source, phases);
+            self.assigned(at!["phases", name, "entry"], &phase.entry, source, phases);
         }
         for (event, rules) in &source.on {
             for (index, rule) in rules.iter().enumerate() {
-                let path = at!["on", event, index];
-                self.cleared(path, &rule.clear, &rule.assign, source);
-                self.assigned(&below(path, "assign"), &rule.assign, source, phases);
+                let path = at!["on", event, index, "assign"];
+                self.assigned(path, &rule.assign, source, phases);
             }
         }
         for (name, command) in &source.commands {
-            let path = at!["commands", name];
-            self.cleared(path, &command.clear, &command.assign, source);
-            self.assigned(&below(path, "assign"), &command.assign, source, phases);
+            self.assigned(at!["commands", name, "assign"], &command.assign, source, phases);
         }
     }
 
@@ -205,13 +200,11 @@ impl Resolver<'_> {
                 self.flaw(Code::WrongType, &path, message, "");
             }
         }
-        self.cleared(path, &own.clear, &own.entry, source);
         self.assigned(&below(path, "entry"), &own.entry, source, phases);
     }
 
     fn assigned(&mut self, path: &[Segment], assign: &Assign, source: &Source, phases: &Phases) {
-        // A null is from `clear`.
-        for (name, value) in assign.iter().filter(|(_, value)| **value != Literal::Null) {
+        for (name, value) in assign {
             let path = below(path, name);
             let Some(field) = self.field(&path, name, &source.context) else {
                 if let (Some(flaw), Some(document)) = (self.flaws.last_mut(), self.document) {
@@ -252,24 +245,5 @@ impl Resolver<'_> {
         let known = fields.keys().map(String::as_str);
         self.known(path, Code::UnknownField, name, known);
         fields.get(name)
-    }
-
-    /// Checks the fields that are set to null.
-    fn cleared(&mut self, path: &[Segment], clear: &[String], assign: &Assign, source: &Source) {
-        for (index, name) in clear.iter().enumerate() {
-            let path = [path, at!["clear", index]].concat();
-            let Some(field) = self.field(&path, name, &source.context) else {
-                continue;
-            };
-            if assign.get(name) != Some(&Literal::Null) {
-                let message = format!("`{name}` is cleared and assigned");
-                let help = "remove one of the two";
-                self.flaw(Code::ConflictingKeys, &path, message, help);
-            } else if !field.is_nullable() {
-                let message = format!("`{name}` cannot be null");
-                let help = format!("add `or null` to its type in [context.{name}]");
-                self.flaw(Code::WrongAssignment, &path, message, help);
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::value::{FilePattern, LineText, SetPattern};
-use crate::files::pattern::{Captures, LinePattern, Pattern};
+use crate::files::pattern::{Captures, Pattern};
 use crate::hash::IndexMap;
 
 /// A set of files: their patterns, or a table that also says which of their lines to read.
@@ -43,7 +43,7 @@ impl FileSet {
     }
 
     /// Returns the pattern for `lines` of a file.
-    pub fn line(&self) -> Option<&LinePattern> {
+    pub fn line(&self) -> Option<&Pattern> {
         match self {
             Self::Names(_) => None,
             Self::Read(read) => Some(&read.line),

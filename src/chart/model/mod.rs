@@ -3,7 +3,6 @@
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
-mod clear;
 mod field;
 mod files;
 mod phase;

@@ -8,7 +8,7 @@ use crate::expr::source::{Expr, Text};
 
 /// A state of the chart: when it may be entered, and what entering it writes.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, remote = "Self")]
+#[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
@@ -25,9 +25,6 @@ pub struct Phase {
     /// What entering it assigns.
     #[serde(default)]
     pub entry: Assign,
-    /// The context fields that it sets to null.
-    #[serde(default)]
-    pub clear: Vec<String>,
 }
 
 /// The special kinds of phase.

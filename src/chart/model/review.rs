@@ -12,7 +12,7 @@ use crate::host::vendors::{self, Answer, OWN, Vendor};
 
 /// A review cycle, or what all of them share.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, remote = "Self")]
+#[serde(deny_unknown_fields)]
 pub struct Cycle {
     #[serde(skip)]
     pub id: String,
@@ -29,9 +29,6 @@ pub struct Cycle {
     /// What starting the cycle over assigns.
     #[serde(default)]
     pub entry: Assign,
-    /// The context fields that it sets to null.
-    #[serde(default)]
-    pub clear: Vec<String>,
     /// The value of `{base}` in the cycle's file names.
     pub base: FilePattern,
     /// The name of review number `{n}`.

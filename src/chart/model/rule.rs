@@ -87,7 +87,7 @@ impl Action {
 
 /// One rule of an event: guard, assignments, actions, an invocation, then an answer or none. A command is one, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, remote = "Self")]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     /// A name, for charts that extend this one.
     pub id: Option<String>,
@@ -101,15 +101,12 @@ pub struct Rule {
     /// For a command: the message if the guard is false.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
-    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `next`
-    /// have no effect.
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry` and `next` have no
+    /// effect.
     pub target: Option<String>,
     /// What it assigns.
     #[serde(default)]
     pub assign: Assign,
-    /// The context fields that it sets to null.
-    #[serde(default)]
-    pub clear: Vec<String>,
     /// The running cycle's first open advance target comes next. If it is a cycle, that starts over; next to `block`, its
     /// first review runs at the same stop if one is due then and the host leaves time for it.
     #[serde(default)]

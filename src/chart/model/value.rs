@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::expr::source::Literal;
-use crate::files::pattern::{LinePattern, Pattern};
+use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
@@ -53,12 +53,12 @@ impl<'de> Deserialize<'de> for SetPattern {
 /// A line of text with holes: `- **Status**: {status}`. Emphasis does not count.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(transparent, title = "line pattern")]
-pub struct LineText(String, #[schemars(skip)] LinePattern);
+pub struct LineText(String, #[schemars(skip)] Pattern);
 
 impl Deref for LineText {
-    type Target = LinePattern;
+    type Target = Pattern;
 
-    fn deref(&self) -> &LinePattern {
+    fn deref(&self) -> &Pattern {
         &self.1
     }
 }
@@ -66,7 +66,7 @@ impl Deref for LineText {
 impl<'de> Deserialize<'de> for LineText {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        let pattern = LinePattern::parse(&text).map_err(D::Error::custom)?;
+        let pattern = Pattern::line(&text).map_err(D::Error::custom)?;
         Ok(Self(text, pattern))
     }
 }

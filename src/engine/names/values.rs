@@ -167,11 +167,7 @@ fn gate(names: &Arc<Names>, key: &str) -> Looked {
 
 /// Looks up `event.KEY`.
 fn event(names: &Arc<Names>, key: &str) -> Looked {
-    let given = names.event.fields.get(key).filter(|value| !value.is_null());
-    let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
-    let Some((_, default)) = known else {
-        return given.map(|value| Ok(context::to_value(value)));
-    };
+    let (_, default) = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key)?;
     let (absent, fits): (Value, fn(&Json) -> bool) = match default {
         FieldDefault::False => (Value::from(false), Json::is_boolean),
         FieldDefault::Text => (Value::from(""), Json::is_string),
@@ -179,7 +175,7 @@ fn event(names: &Arc<Names>, key: &str) -> Looked {
         FieldDefault::Nothing => (Value::from(()), Json::is_i64),
         FieldDefault::Amount => (Value::from(()), Json::is_number),
     };
-    let given = given.filter(|value| fits(value));
+    let given = names.event.fields.get(key).filter(|value| fits(value));
     Some(Ok(given.map_or(absent, context::to_value)))
 }
 

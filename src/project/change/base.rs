@@ -32,32 +32,23 @@ const MAKING: [&str; 8] =
 const NO_COMMIT: &str = "in this repository, which has no commit yet";
 
 impl Repository<'_> {
-    /// Returns what the change is compared with in a repository without a commit: nothing.
-    pub(super) fn compared_without_commit(
-        &self,
-        base: Base<'_>,
-        after: &str,
-    ) -> Result<(String, String), Unknown> {
-        let base = match base {
-            Base::Left(_) => {
-                let message = "there is no commit yet to compare with";
-                return Err(Unknown::new(message, "omit --base"));
-            }
-            Base::Known(id) => id.to_owned(),
-            Base::Now => after.to_owned(),
-            Base::AtHand | Base::Coming => self.empty_tree()?,
-        };
-        Ok((base, NO_COMMIT.to_owned()))
-    }
-
-    /// Returns the commit that the change is compared with, and what that is in words.
+    /// Returns the commit or tree that the change is compared with, and what that is in words.
     pub(super) fn compared(
         &self,
         base: Base<'_>,
-        head: String,
+        head: Option<String>,
         after: &str,
         differing: &dyn Fn(&str) -> Result<Vec<Changed>, Unknown>,
     ) -> Result<(String, String), Unknown> {
+        let Some(head) = head else {
+            let base = match base {
+                Base::Left(given) => self.commit(given)?,
+                Base::Known(id) => id.to_owned(),
+                Base::Now => after.to_owned(),
+                Base::AtHand | Base::Coming => self.empty_tree()?,
+            };
+            return Ok((base, NO_COMMIT.to_owned()));
+        };
         match base {
             Base::Known(id) => {
                 // A branch can have been made again under its name. A tree, with which a session begins, is on no branch.
@@ -69,12 +60,11 @@ impl Repository<'_> {
                     Some(fork) => self.without_others(fork, &head)?,
                     None => id.to_owned(),
                 };
-                let id = &*id;
                 let against = match id == head {
                     true => "since HEAD".to_owned(),
-                    false => format!("since {}", shown(id).chars().take(12).collect::<String>()),
+                    false => format!("since {}", shown(&id).chars().take(12).collect::<String>()),
                 };
-                Ok((id.to_owned(), against))
+                Ok((id, against))
             }
             Base::Left(given) => {
                 let fork = self.fork(&head, &self.commit(given)?, &shown(given))?;
@@ -158,15 +148,15 @@ impl Repository<'_> {
 
     /// Returns why HEAD cannot be compared with the commit at which it left `other`: `why`, unless the clone is shallow.
     fn without_base(&self, other: &str, why: &str) -> Unknown {
-        match self.is_shallow() {
-            Ok(true) => Unknown::new(
-                format!(
-                    "this clone is shallow: it does not have the commit from which HEAD and {other} went apart"
-                ),
-                "fetch the whole history (`git fetch --unshallow`; `fetch-depth: 0` in a workflow), or name a --base",
-            ),
-            _ => Unknown::new(why, "name the commit to compare with: --base REV"),
+        let shallow = self.ask(&["rev-parse", "--is-shallow-repository"]);
+        if !matches!(shallow, Ok(Some(said)) if said == "true") {
+            return Unknown::new(why, "name the commit to compare with: --base REV");
         }
+        let message = format!(
+            "this clone is shallow: it does not have the commit from which HEAD and {other} went apart"
+        );
+        let help = "fetch the whole history (`git fetch --unshallow`; `fetch-depth: 0` in a workflow), or name a --base";
+        Unknown::new(message, help)
     }
 
     /// Returns whether HEAD is the only branch that this repository knows, its own or one of another repository.

@@ -83,12 +83,9 @@ fn compared(
 ) -> Result<Change, Unknown> {
     let head = repository.id("HEAD^{commit}")?;
     let compared = |base| {
-        let (base, against) = match head.clone() {
-            Some(head) => repository.compared(base, head, &now.id, &|head| {
-                Ok(differing(repository, trees, head, &now.id)?.1)
-            })?,
-            None => repository.compared_without_commit(base, &now.id)?,
-        };
+        let (base, against) = repository.compared(base, head.clone(), &now.id, &|head| {
+            Ok(differing(repository, trees, head, &now.id)?.1)
+        })?;
         let (before, files) = differing(repository, trees, &base, &now.id)?;
         Ok::<_, Unknown>((base, against, before, files))
     };

@@ -48,12 +48,6 @@ impl<'r> Repository<'r> {
         })
     }
 
-    /// Returns whether the clone has only a part of the history.
-    pub(super) fn is_shallow(&self) -> Result<bool, Unknown> {
-        let said = self.ask(&["rev-parse", "--is-shallow-repository"])?;
-        Ok(said.as_deref() == Some("true"))
-    }
-
     /// Returns a tree without any file.
     pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
         let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
