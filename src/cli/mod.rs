@@ -89,12 +89,9 @@ fn as_hook(args: &[OsString]) -> Option<hook::HookCall<'_>> {
         }
     }
     match plain.as_slice() {
-        ["hook", event] if !event.starts_with('-') => Some(hook::HookCall {
-            event,
-            chart,
-            host,
-            timeout: timeout.map(str::parse).transpose().ok()?,
-        }),
+        ["hook", event] => {
+            hook::HookCall::of(event, chart, host, timeout.map(str::parse).transpose().ok()?)
+        }
         _ => None,
     }
 }
@@ -183,9 +180,8 @@ fn carry_out(
         Command::Schema(args) => Ok(schema::of(chart, args)),
         Command::Validate(args) => validate::run(chart, args),
         Command::Hook { event, host, timeout } => {
-            let host = host.as_deref();
-            let call = hook::HookCall { event, chart: name, host, timeout: *timeout };
-            Ok(Output::exit(hook::run(&call)))
+            let call = hook::HookCall::of(event, name, host.as_deref(), *timeout);
+            Ok(call.map_or_else(Output::default, |call| Output::exit(hook::run(&call))))
         }
         Command::Enter(args) => enter::enter(chart, args, sub),
         Command::Next(args) => next::run(chart, args),

@@ -1,11 +1,8 @@
 //! Prints output outside pages. Whatever is printed has its harmful characters escaped here, wherever it comes from.
 
 use std::fmt::Display;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use serde_json::Value as Json;
 
@@ -15,7 +12,7 @@ use crate::files::json::versioned;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
 use crate::page::{Page, columns, columns_of_stderr, fitted};
-use crate::text::{shown, shown_json, shown_lines, styled_lines};
+use crate::text::{shown_json, shown_lines, styled_lines};
 
 /// What a command has found. This is the one place that prints it.
 #[derive(Debug, Default)]
@@ -137,52 +134,6 @@ pub(crate) fn tell_error(error: &CliError) {
             }
         }
     }
-}
-
-/// How often a line is drawn again.
-pub(crate) const OFTEN: Duration = Duration::from_millis(150);
-
-/// Draws a line on a terminal, over the one that was drawn last; an empty one removes it.
-pub(crate) fn draw_over(line: &str) {
-    let width = columns().unwrap_or(80);
-    let line: String = shown(line).chars().take(width.saturating_sub(1)).collect();
-    let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K");
-}
-
-/// Calls `work`. If it takes longer than `first`, the line is drawn on a terminal again and again, and removed at the end.
-pub(crate) fn meanwhile<T>(
-    first: Duration,
-    mut line: impl FnMut() -> Option<String> + Send,
-    work: impl FnOnce() -> T,
-) -> T {
-    if !is_watched() {
-        return work();
-    }
-    let (end, ended) = mpsc::channel::<()>();
-    let mut draw = move || {
-        let (mut wait, mut is_drawn) = (first, false);
-        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(wait) {
-            let line = line();
-            line.iter().for_each(|line| draw_over(line));
-            is_drawn |= line.is_some();
-            wait = OFTEN;
-        }
-        if is_drawn {
-            draw_over("");
-        }
-    };
-    thread::scope(|scope| {
-        // Without a thread, nothing is drawn.
-        let _drawn = thread::Builder::new().spawn_scoped(scope, &mut draw);
-        let done = work();
-        drop(end);
-        done
-    })
-}
-
-/// Returns whether somebody watches stderr.
-pub(crate) fn is_watched() -> bool {
-    std::io::stderr().is_terminal()
 }
 
 /// Prints a line to stderr.

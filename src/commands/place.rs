@@ -171,23 +171,12 @@ pub(crate) fn unknown_session() -> CliError {
 }
 
 fn new_root(cwd: &Path, scope: &Scope) -> Result<PathBuf, CliError> {
-    let (home, noun) = (&scope.home, scope.noun());
-    let root = home::new_root(cwd).ok_or_else(|| {
+    let noun = scope.noun();
+    home::new_root(cwd).ok_or_else(|| {
         let message =
             format!("{} is your home directory or above it, where no {noun} can be", cwd.display());
         CliError::with_help(message, format!("start the {noun} in the directory of a project"))
-    })?;
-    match home::home_above(&root, home) {
-        None => Ok(root),
-        Some(above) => {
-            let (root, above) = (root.display(), above.display());
-            let message = format!("{above} already has a {home}, so none is created in {root}");
-            let help = format!(
-                "run this in {above}, or make {root} a project of its own: `mkdir {root}/{home}`"
-            );
-            Err(CliError::with_help(message, help))
-        }
-    }
+    })
 }
 
 /// Refuses an instance that is not only the user's own, or not in the project.

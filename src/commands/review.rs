@@ -3,6 +3,7 @@
 //! The workflow is a chart whose home is in the git directory. This finds out what has changed, asks that chart what a stop would
 //! do, and reports it. There is one instance for each branch.
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -10,15 +11,14 @@ use serde_json::{Number, Value as Json, json};
 
 use super::about::{Session, amount, words};
 use super::error::CliError;
-use super::output::{OFTEN, Output, meanwhile, warn};
+use super::output::{Output, tell, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
 use crate::hook;
-use crate::page::{Page, counted, span};
+use crate::page::{Page, counted};
 use crate::preview::prompt;
-use crate::process::log;
 use crate::project::change::{self as changes, Base, Change, Unknown};
 use crate::project::find;
 use crate::project::settings::{self, Before};
@@ -26,7 +26,7 @@ use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, under_way};
+use crate::run::{asked, change, foresee, under_way};
 use crate::store::facts::Said;
 use crate::store::{driver, git_dir, postponed};
 use crate::text::capitalized;
@@ -60,15 +60,7 @@ pub(crate) struct Wanted {
 
 /// Returns why the review could not be done.
 fn failed(stuck: Stuck) -> CliError {
-    let error = match stuck {
-        Stuck::Interrupted { signal } => {
-            let code = u8::try_from(128 + signal).unwrap_or(NOT_REVIEWED);
-            CliError::new("interrupted, and the reviewer was ended").with_code(code)
-        }
-        Stuck::Broken(why) => CliError::with_help(why, "fix the file, or delete it to start over"),
-        stuck => stuck.into(),
-    };
-    error.with_code(NOT_REVIEWED)
+    CliError::from(stuck).with_code(NOT_REVIEWED)
 }
 
 impl From<Unknown> for CliError {
@@ -83,7 +75,7 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     let place = here(chart)?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
-    let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
+    let begins = foresee::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
     let change = find(&place, base)?;
@@ -148,27 +140,20 @@ pub(crate) fn review(
         return Err(CliError::new(running).with_code(NOT_REVIEWED));
     }
     // Only what a review has read stays what it was compared with.
-    let begins = || coming::entered(&place.snapshot(), &asked::began(chart));
-    let known = match change::base(&place) {
-        Some(known) => begins().map_err(failed)?.is_none().then_some(known),
-        None => None,
-    };
+    let begins = foresee::entered(&place.snapshot(), &asked::began(chart)).map_err(failed)?;
+    let known = change::base(&place).filter(|_| begins.is_none());
     let given = args.base.as_ref();
     // Nobody but the user changes what the reviews of a session are about.
-    let is_fixed = driver::of(place.journal()).is_some();
+    if given.is_some() && known.is_some() && driver::of(place.journal()).is_some() {
+        let message = "a session has this change reviewed, and `--base` cannot change what that is";
+        return Err(CliError::with_help(message, "omit --base"));
+    }
     let base = match (given, &known) {
-        (Some(_), Some(known)) if is_fixed => Base::Known(known),
         (Some(given), _) => Base::Left(given),
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
     let mut change = find(&place, base)?;
-    if given.is_some() && known.is_some() && is_fixed {
-        let against = &change.against;
-        warn([format!(
-            "A session has this change reviewed: it is what is different {against}, and --base is not used."
-        )]);
-    }
     if is_ci() {
         let file = settings::file_of(chart);
         let before = changes::text_in(&place.root, &change.base, &file)?;
@@ -182,7 +167,8 @@ pub(crate) fn review(
     }
     let event = event(&place, &change, args);
     if is_preview {
-        let step = foreseen(&place, &event).map_err(failed)?;
+        let snapshot = Arc::new(place.snapshot().again(&begins.unwrap_or_default()));
+        let step = snapshot.decide(&event, None).map_err(|fault| failed(fault.into()))?;
         change::release(&place);
         return Ok(Output::text(&match &step {
             _ if change.files.is_empty() => format!("Nothing has changed {}.", change.against),
@@ -192,22 +178,24 @@ pub(crate) fn review(
     }
     // What was reviewed before can be gone: the chart decides what that means.
     let is_nothing = change.files.is_empty();
-    let mut performed = match (is_nothing, place.is_in_cycle()) {
-        (true, false) => Performed::allowed(format!("Nothing has changed {}.", change.against)),
-        (true, true) => perform(&place, &event).map_err(failed)?,
-        (false, _) => watched(&place, &change, || {
-            if coming::entered(&place.snapshot(), &asked::began(chart))?.is_some() {
+    let mut performed = match is_nothing && !place.is_in_cycle() {
+        true => Performed::allowed(format!("Nothing has changed {}.", change.against)),
+        false => {
+            if begins.is_some() && !is_nothing {
                 let mut began = asked::began(chart);
                 began.fields.clone_from(&event.fields);
-                let began = perform(&place, &began)?;
+                let began = perform(&place, &began).map_err(failed)?;
                 if !matches!(began.decision.answer, Answer::Refuse(_)) {
                     // A session whose reviews are over, and that has not stopped since, has no part in this one.
                     driver::leave(place.journal());
                 }
             }
-            perform(&place, &event)
-        })
-        .map_err(failed)?,
+            if !is_nothing && std::io::stderr().is_terminal() {
+                let files = counted(change.files.len(), "file");
+                tell(&format!("Reviewing {files}. `taskie status` shows how that goes."));
+            }
+            perform(&place, &event).map_err(failed)?
+        }
     };
     warn(&performed.warnings);
     // A process that waits for the answer is about to use what is there now.
@@ -222,13 +210,6 @@ pub(crate) fn review(
     change::release(&place);
     change::sweep(&place);
     Ok(Output::exit(code))
-}
-
-/// Returns what the stop would do. Nothing is run or written.
-fn foreseen(place: &Place, event: &Event) -> Result<Step, Stuck> {
-    let snapshot = place.snapshot();
-    let entered = coming::entered(&snapshot, &asked::began(&place.chart))?.unwrap_or_default();
-    Ok(Arc::new(snapshot.again(&entered)).decide(event, None)?)
 }
 
 fn is_ci() -> bool {
@@ -281,25 +262,4 @@ fn here(chart: &Arc<Chart>) -> Result<Place, CliError> {
         return Err(CliError::new(found.warnings.join(" ")));
     };
     Ok(Place::new(Arc::clone(chart), top, instance))
-}
-
-/// Calls `work`, and meanwhile shows on a terminal how the review is going.
-fn watched<T>(place: &Place, change: &Change, work: impl FnOnce() -> T) -> T {
-    if change.files.is_empty() {
-        return work();
-    }
-    let dir = place.dir();
-    let files = counted(change.files.len(), "file");
-    let line = || {
-        let running = under_way::current(place)?;
-        let who = match (&running.gate, &running.by) {
-            (Some(gate), _) => format!("`{gate}` runs"),
-            (None, Some(by)) => format!("{by} reads {files}"),
-            (None, None) => format!("a reviewer reads {files}"),
-        };
-        let last = log::last_line(&dir.join(&running.log));
-        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-        Some(format!("{who}, {}{last}", span(running.elapsed())))
-    };
-    meanwhile(OFTEN, line, work)
 }

@@ -20,7 +20,7 @@ use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::facts::{Owed, Said};
-use crate::store::lock::{self, ReviewLock};
+use crate::store::lock;
 
 /// The name of the command.
 pub(crate) const COMMAND: &str = "review";
@@ -90,8 +90,7 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
 
 /// Returns whether a process answers, or runs a review.
 fn is_under_way(place: &Place, waited: File) -> bool {
-    lock::is_locked(Ok(waited))
-        || ReviewLock::is_held(&place.store, &place.instance.name, &place.dir())
+    lock::is_locked(Ok(waited)) || place.is_reviewed()
 }
 
 /// Returns the answer that nobody has.

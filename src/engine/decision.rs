@@ -141,19 +141,6 @@ impl Effect {
     }
 }
 
-/// Says what it does: `writing notes.md`.
-impl std::fmt::Display for Effect {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Write { path, .. } | Self::Replace { path, .. } => write!(out, "writing {path}"),
-            Self::Ensure { path, .. } => write!(out, "keeping {path} complete"),
-            Self::Rename { from, to } => write!(out, "renaming {from} to {to}"),
-            Self::Remove { path } => write!(out, "removing {path}"),
-            Self::Cancel { path } => write!(out, "cancelling the review of {path}"),
-        }
-    }
-}
-
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fired {

@@ -164,7 +164,8 @@ impl Answering<'_> {
         let mut reply = reply.with_warnings(performed.warnings);
         reply.log.extend(failure.into_iter().chain(performed.unrecorded));
         self.due.owe(place.journal(), performed.owed);
-        self.due.say(place.journal(), performed.pending);
+        let (journal, said) = (Arc::clone(place.journal()), performed.pending);
+        self.due.once(move || journal.say(said));
         Ok(reply.map_texts(|text| self.host.rename_commands(text, place.chart.plugin())))
     }
 

@@ -27,12 +27,6 @@ impl AfterAnswer {
         self.once.push(Box::new(done));
     }
 
-    /// Adds what is said again until then.
-    pub(super) fn say(&mut self, journal: &Arc<Journal>, said: Said) {
-        let journal = Arc::clone(journal);
-        self.once(move || journal.say(said));
-    }
-
     /// Adds an answer that is repeated until then.
     pub(super) fn owe(&mut self, journal: &Arc<Journal>, owed: Option<String>) {
         self.owed.extend(owed.map(|at| (Arc::clone(journal), at)));

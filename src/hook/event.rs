@@ -1,10 +1,9 @@
 //! The event that a host sends on stdin, and the directory that it is about.
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, Read as _};
 
 use serde_json::Value as Json;
 
-use super::output::tell;
 use crate::files::json::{self, Unread};
 use crate::host::events::session_of;
 
@@ -12,13 +11,8 @@ use crate::host::events::session_of;
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Reads the event and changes to its directory. The error is the message about it.
-pub(super) fn read(event: &str, name: &str) -> Result<Json, String> {
+pub(super) fn read() -> Result<Json, String> {
     let stdin = io::stdin();
-    if stdin.is_terminal() {
-        tell(&format!(
-            "waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
-        ));
-    }
     let mut input = Vec::new();
     stdin
         .lock()

