@@ -98,7 +98,7 @@ fn keys_that_would_be_ignored() {
 #[test]
 fn endless_names_and_expressions() {
     let free = "\"cycle.id is none\"";
-    let deep: String = (0..3000).map(|n| format!("l{n} = \"l{}\"\n", n + 1)).collect();
+    let deep: String = (0..1000).map(|n| format!("l{n} = \"l{}\"\n", n + 1)).collect();
     reported(vec![
         case(free, "\"free\"", "self-reference", "`free` refers to itself: free → free"),
         case(free, "\"coded and free\"", "self-reference", "`free` refers to itself"),
@@ -110,7 +110,7 @@ fn endless_names_and_expressions() {
         ),
         case(
             "\n[let]\n",
-            format!("\n[let]\n{deep}l3000 = \"true\"\n"),
+            format!("\n[let]\n{deep}l1000 = \"true\"\n"),
             "self-reference",
             "`l0` refers to other names more than 32 levels deep",
         ),
@@ -134,7 +134,7 @@ fn endless_names_and_expressions() {
         ),
         case(
             "{% include 'passed.md' %}",
-            format!("{{% if true %}}{}{{% endif %}}", "{% elif true %}".repeat(20_000)),
+            format!("{{% if true %}}{}{{% endif %}}", "{% elif true %}".repeat(5_000)),
             "expression-syntax",
             "a text has at most 1000 `{% %}`",
         ),
