@@ -24,7 +24,6 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use crate::expr::source::Expr;
 use crate::expr::syntax::names_in;
 use crate::expr::templates::Templates;
 use crate::hash::IndexMap;
@@ -115,17 +114,6 @@ impl Chart {
     /// Returns whether the rule or command at `place` ends the running cycle.
     pub fn advances(&self, place: &str) -> bool {
         self.rule(place).is_some_and(|rule| rule.advance)
-    }
-
-    /// What follows the place of a phase or command where its guard is meant.
-    pub const GUARD: &str = ".guard";
-
-    /// Returns the guard of the rule, command or phase at `place` (`on.Stop[2]`, `commands.pause`, `phases.complete`).
-    pub fn guard(&self, place: &str) -> Option<&Expr> {
-        if let Some(name) = place.strip_prefix("phases.") {
-            return self.phases.get(name)?.phase.guard.as_ref();
-        }
-        self.rule(place)?.guard.as_ref()
     }
 
     /// Returns whether nothing comes after a phase.

@@ -18,7 +18,6 @@ use crate::page::Page;
 use crate::run::asked;
 use crate::run::change;
 use crate::run::perform::perform;
-use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::{capitalized, shown};
 use crate::view::finished::finished;
@@ -53,7 +52,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     warn(performed.warnings.iter().chain(&wrong));
     if let Answer::Refuse(why) = performed.decision.answer {
         // A hook that waited for the limit has started the review at once.
-        if args.retry && ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
+        if args.retry && place.is_reviewed() {
             return Ok(Output::text(&why));
         }
         return Err(CliError::new(why));

@@ -18,7 +18,7 @@ use crate::page;
 use crate::preview::{RenderError, command, error, in_words, prompt, template};
 use crate::project::state_file::Reading;
 use crate::run::asked;
-use crate::run::coming;
+use crate::run::foresee;
 use crate::run::foresee::foresee;
 use crate::run::perform::foreseen_news;
 use crate::run::place::Place;
@@ -88,7 +88,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
 
 /// Returns a template, filled in as at the next stop.
 fn filled_in(place: &Place, event: &Event, name: &str) -> Result<String, CliError> {
-    let snapshot = coming::at_stop(place, place.snapshot(), event);
+    let snapshot = foresee::at_stop(place, place.snapshot(), event);
     if let Reading::Broken(why) = &snapshot.state {
         let message = format!("{}: {why}", place::state_file(place).display());
         return Err(CliError::with_help(message, FIX));

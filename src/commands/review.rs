@@ -25,7 +25,7 @@ use crate::run::perform::perform;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
-use crate::run::{asked, change, coming, under_way};
+use crate::run::{asked, change, foresee, under_way};
 use crate::store::facts::Said;
 use crate::store::{driver, git_dir, postponed};
 use crate::text::capitalized;
@@ -46,7 +46,7 @@ pub(crate) struct Wanted {
     /// Who reviews, as in the setting `models`
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     model: Option<String>,
-    /// What the review may cost, in US dollars
+    /// What the reviews may cost together, in US dollars
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = amount)]
     max_cost: Option<Number>,
     /// What the reviewer may do [default: the setting; in CI: restricted]
@@ -74,7 +74,7 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     let place = here(chart)?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
-    let begins = coming::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
+    let begins = foresee::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
     let base = base.as_deref().map_or(Base::Coming, Base::Known);
     let change = find(&place, base)?;
@@ -139,7 +139,7 @@ pub(crate) fn review(
         return Err(CliError::new(running).with_code(NOT_REVIEWED));
     }
     // Only what a review has read stays what it was compared with.
-    let begins = coming::entered(&place.snapshot(), &asked::began(chart)).map_err(failed)?;
+    let begins = foresee::entered(&place.snapshot(), &asked::began(chart)).map_err(failed)?;
     let known = change::base(&place).filter(|_| begins.is_none());
     let given = args.base.as_ref();
     // Nobody but the user changes what the reviews of a session are about.

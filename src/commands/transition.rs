@@ -123,15 +123,15 @@ pub(crate) fn transition(
     if is_first
         && !is_check
         && decision.effects.is_empty()
-        && let Some(running) = match is_command && !moves_on {
-            true => under_way::running_on(place),
-            false => under_way::running(place),
-        }
+        && let Some(running) = under_way::running(place)
     {
         match moves_on && under_way::end(place) {
             true => {
                 under_way::await_end(place);
                 page.say("The review that was running is ended: nothing waits for it anymore.");
+            }
+            false if is_command => {
+                page.say(&format!("{running} Until then, it goes on, and its verdict counts."));
             }
             false => page.say(&running),
         }

@@ -90,7 +90,7 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
 
 /// Returns whether a process answers, or runs a review.
 fn is_under_way(place: &Place, waited: File) -> bool {
-    lock::is_locked(Ok(waited)) || under_way::running(place).is_some()
+    lock::is_locked(Ok(waited)) || place.is_reviewed()
 }
 
 /// Returns the answer that nobody has.

@@ -141,19 +141,6 @@ impl Effect {
     }
 }
 
-/// Says what it does: `writing notes.md`.
-impl std::fmt::Display for Effect {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Write { path, .. } | Self::Replace { path, .. } => write!(out, "writing {path}"),
-            Self::Ensure { path, .. } => write!(out, "keeping {path} complete"),
-            Self::Rename { from, to } => write!(out, "renaming {from} to {to}"),
-            Self::Remove { path } => write!(out, "removing {path}"),
-            Self::Cancel { path } => write!(out, "cancelling the review of {path}"),
-        }
-    }
-}
-
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fired {
@@ -294,6 +281,16 @@ pub struct Effort {
     pub not_started: bool,
     /// It failed, and until then no other one is tried, in seconds since 1970.
     pub until: Option<u64>,
+}
+
+impl Effort {
+    /// Adds what the run before this one took. The cost of both is known only if that of each is.
+    pub fn follow(&mut self, before: Self) {
+        let by: Vec<String> = before.by.into_iter().chain(self.by.take()).collect();
+        self.by = Some(by.join(" and ")).filter(|by| !by.is_empty());
+        self.seconds += before.seconds;
+        self.cost = self.cost.zip(before.cost).map(|(cost, before)| cost + before);
+    }
 }
 
 /// How a run ended.

@@ -89,12 +89,7 @@ impl Inspector {
 
     /// Returns the patterns of the files that reviews of code are not about.
     pub fn skipped(&self) -> Result<Vec<String>, Fault> {
-        self.list(known::SKIP)
-    }
-
-    /// Returns the items of a setting; none if the chart has no such setting.
-    fn list(&self, setting: &str) -> Result<Vec<String>, Fault> {
-        let value = self.names.setting(setting)?;
+        let value = self.names.setting(known::SKIP)?;
         let items = value.try_iter().into_iter().flatten();
         Ok(items.map(|item| item.to_string()).collect())
     }

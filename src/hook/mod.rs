@@ -29,7 +29,7 @@ use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
 use crate::run::change;
-use crate::run::line::STANDS_IN;
+use crate::run::noticed::STANDS_IN;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use serde_json::{Value as Json, json};
 
-use super::{change, coming, place::Place};
+use super::{change, foresee, place::Place};
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
@@ -42,7 +42,7 @@ pub(crate) fn typed_at(place: &Place) -> Json {
 
 /// Returns the beginning of a new change.
 pub(crate) fn began(chart: &Chart) -> Event {
-    coming::began(chart, typed())
+    foresee::began(chart, typed())
 }
 
 /// Returns the next stop of a session, with what has changed, if that is what it is about.

@@ -4,7 +4,6 @@
 //! or stop finds them. A file appears completely or not at all, only a line that is to be in a file changes one that
 //! exists, no symbolic link is followed, and only an instance's own directory is ever removed.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,12 +22,7 @@ use crate::store::{Store, running};
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done. The caller
 /// holds the write lock.
 pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
-    let mut place = FileWriter { root, scope, filled: BTreeSet::new() };
-    let result = place.carry_out(effects);
-    // What happens after this, such as a new state, must not reach the disk before the names of the files do. Once for
-    // each folder, however many files were put into it.
-    place.filled.iter().for_each(|folder| disk::sync_folder(folder));
-    result
+    FileWriter { root, scope }.carry_out(effects)
 }
 
 /// Makes git ignore the logs of a chart, whose names match `pattern`.
@@ -44,12 +38,10 @@ pub(crate) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<(
 struct FileWriter<'p> {
     root: &'p Path,
     scope: &'p Scope,
-    /// The folders that files were put into.
-    filled: BTreeSet<PathBuf>,
 }
 
 impl FileWriter<'_> {
-    fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Stuck> {
+    fn carry_out(&self, effects: &[Effect]) -> Result<(), Stuck> {
         let unwritten = |path: &str| format!("{path} cannot be written");
         for effect in effects {
             let (what, result) = match effect {
@@ -93,14 +85,15 @@ impl FileWriter<'_> {
     }
 
     /// Puts a file there, whose folder is created if necessary.
-    fn put(&mut self, path: &str, put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    fn put(&self, path: &str, put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
         let path = self.new_path(path)?;
         put(&path)?;
-        self.filled.extend(path.parent().map(Path::to_owned));
+        // What happens after this, such as a new state, must not reach the disk before the name of the file does.
+        path.parent().into_iter().for_each(disk::sync_folder);
         Ok(())
     }
 
-    fn ensure(&mut self, path: &str, line: &str) -> io::Result<()> {
+    fn ensure(&self, path: &str, line: &str) -> io::Result<()> {
         let file = self.new_path(path)?;
         refuse_link(&file)?;
         let mut text = disk::read(self.root, &file)?.unwrap_or_default();
@@ -116,7 +109,7 @@ impl FileWriter<'_> {
         self.put(path, |file| disk::replace(file, &text))
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let from = self.path(from)?;
         self.put(to, |to| rename_new(&from, to))
     }

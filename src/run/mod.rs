@@ -3,11 +3,9 @@
 
 pub(crate) mod asked;
 pub(crate) mod change;
-pub(crate) mod coming;
 mod effects;
 pub(crate) mod foresee;
 pub(crate) mod gates;
-pub(crate) mod line;
 mod meanwhile;
 pub(crate) mod noticed;
 pub(crate) mod perform;

@@ -7,27 +7,26 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
+use crate::page::usd;
 use crate::project::state_file::Reading;
 use crate::run::foresee::peek;
-use crate::run::line::{decided, is_for_user};
-use crate::run::noticed::{NOTED, Noticed, differs};
+use crate::run::noticed::{NOTED, Noticed, differs, is_for_user};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::review::{NextStep, Unwritten, hook_timeout, review};
+use crate::run::review::{NextStep, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, running};
-use crate::run::write::{UNNOTED, claim, claimant, is_reviewed_by_another, write};
+use crate::run::write::{UNNOTED, claim, claimant, commit, is_reviewed_by_another, write};
 use crate::store::driver;
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
-use crate::store::lock::ReviewLock;
 
 /// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
@@ -36,7 +35,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
         true => stop(place, event, start),
         false => carry_out(place, event, &place.snapshot(), start),
     };
-    let written = add_decision(place, event, &result);
+    let written = add_decision(place, event, result.as_ref());
     if let (Err(error), Ok(performed)) = (written, &mut result) {
         performed.unrecorded = Some(format!("the journal cannot be written: {error}"));
     }
@@ -71,17 +70,15 @@ fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck
 fn add_decision(
     place: &Place,
     event: &Event,
-    result: &Result<Performed, Stuck>,
+    result: Result<&Performed, &Stuck>,
 ) -> std::io::Result<()> {
     // A session that has claimed nothing leaves no trace.
-    let leaves_none = |done: &Performed| {
-        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
-    };
-    if result.as_ref().is_ok_and(|done| done.is_in_journal || leaves_none(done)) {
+    let leaves_none = |done: &Performed| done.decision.writes_nothing() && !place.dir().is_dir();
+    if result.is_ok_and(|done| done.is_in_journal || leaves_none(done)) {
         return Ok(());
     }
     let line = match result {
-        Ok(performed) => decided(place, event, performed),
+        Ok(performed) => performed.line(place, event),
         Err(stuck) => {
             let mut line = DecisionLine::new(&place.instance.name, event);
             line.stuck = Some(stuck.to_string());
@@ -102,31 +99,37 @@ fn carry_out(
         return Ok(performed);
     }
     let mut next = first_step(place, event, snapshot)?;
+    let mut event = event.clone();
     // The review that has ended, if this is already the next one at the same stop.
     let mut earlier: Option<(Performed, Duration)> = None;
     // In each round but the last, someone else has changed what is due, or a cycle has ended and the next one has begun.
     loop {
-        next = match next {
+        let performed = match next {
             NextStep::Answer(performed) => return Ok(performed.after(earlier)),
             NextStep::Review => {
                 let before = earlier.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
-                review(place, event, before)?
+                next = review(place, &event, before)?;
+                continue;
             }
-            NextStep::Write(run) => {
-                let Some(performed) = written(place, event, run)? else {
+            NextStep::Write => match write(place, &event)? {
+                Some(performed) => performed,
+                None => {
                     next = NextStep::Review;
                     continue;
-                };
-                let Some(then) = follows(place, event, &performed, start) else {
-                    return Ok(performed.after(earlier));
-                };
-                let result = Ok(performed);
-                // If it cannot be written, neither can the next line, and that is reported.
-                let _ = add_decision(place, event, &result);
-                earlier = result.ok().map(|done| (done.after(earlier), start.elapsed()));
-                then
-            }
+                }
+            },
+            NextStep::Commit(run) => commit(place, *run)?,
         };
+        let left = cost_left(&event, &performed);
+        let then = follows(place, &event, &performed, start).filter(|_| left.is_some());
+        let Some(then) = then else {
+            return Ok(performed.after(earlier));
+        };
+        // If it cannot be written, neither can the next line, and that is reported.
+        let _ = add_decision(place, &event, Ok(&performed));
+        event.fields["max_cost"] = left.unwrap_or_default();
+        earlier = Some((performed.after(earlier), start.elapsed()));
+        next = then;
     }
 }
 
@@ -149,29 +152,18 @@ fn first_step(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Result<
             }
             Performed::of(snapshot, decision)
         }
-        Step::Done(_) => return Ok(NextStep::Write(None)),
+        Step::Done(_) => return Ok(NextStep::Write),
     };
     Ok(NextStep::Answer(Box::new(performed)))
 }
 
-/// Writes what is decided about an event, after this review if there was one; `None` if another one has become due.
-fn written(
-    place: &Place,
-    event: &Event,
-    run: Option<Box<Unwritten>>,
-) -> Result<Option<Performed>, Stuck> {
-    let ended = run.as_ref().and_then(|run| run.in_words(place));
-    let given = run.as_ref().map(|run| run.event.clone());
-    let event = given.as_ref().unwrap_or(event);
-    let written = write(place, event, run.map(|run| *run)).map_err(|stuck| {
-        if ended.is_some() {
-            // It counts as failed: the next one may be lost in the same way.
-            let _ = place.journal().note(Fact::Aside { why: stuck.to_string() });
-        }
-        stuck.losing(ended)
-    });
-    let tree = event.fields["tree"].as_str().map(str::to_owned);
-    Ok(written?.map(|performed| Performed { tree, ..performed }))
+/// Returns what the next review of the same command may cost after this one, null if that has no limit; `None` if nothing is left,
+/// or if nobody knows what this one has cost.
+fn cost_left(event: &Event, performed: &Performed) -> Option<Json> {
+    let Some(most) = event.fields["max_cost"].as_f64() else { return Some(Json::Null) };
+    let cost = performed.decision.ended.as_ref()?.effort.cost?;
+    let left = ((most - usd(cost).as_f64()?) * 1e6).round() / 1e6;
+    (left > 0.0).then(|| json!(left))
 }
 
 /// Returns what follows at once if this decision sends the agent back only to stop again, because a cycle has ended or its
@@ -205,7 +197,7 @@ fn follows(
             let left = hook_timeout(event).saturating_sub(start.elapsed().as_secs() + RESERVE);
             (due.timeout <= left && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
-        Step::Done(next) => next.advances().then(|| NextStep::Write(None)),
+        Step::Done(next) => next.advances().then(|| NextStep::Write),
     }
 }
 
@@ -230,7 +222,7 @@ fn note(place: &Place, command: Option<&str>) -> std::io::Result<()> {
 /// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.
 fn pause_noted(place: &Place) -> Option<String> {
     let command = &place.journal().facts().noted?;
-    if ReviewLock::is_held(&place.store, &place.instance.name, &place.dir()) {
+    if place.is_reviewed() {
         return None;
     }
     let fields = json!({ NOTED: true });

@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision, Ended};
+use crate::engine::event::Event;
+use crate::project::change::head;
 use crate::project::state_file::Reading;
+use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::store::facts::Said;
+use crate::store::journal::DecisionLine;
 
 /// A decision that was carried out.
 #[derive(Debug, Default)]
@@ -31,8 +35,6 @@ pub(crate) struct Performed {
     pub(crate) tree: Option<String>,
     /// Why its state cannot be used.
     pub(crate) unusable: Option<String>,
-    /// The instance has a state.
-    pub(crate) has_state: bool,
 }
 
 impl Performed {
@@ -49,7 +51,6 @@ impl Performed {
                 Reading::Broken(why) => Some(why.clone()),
                 _ => None,
             },
-            has_state: snapshot.state.text().is_some(),
             ..Self::default()
         }
     }
@@ -60,6 +61,10 @@ impl Performed {
             let messages = earlier.decision.messages;
             self.decision.messages.splice(0..0, messages);
             self.owed = self.owed.or(earlier.owed);
+            if let (Some(ended), Some(before)) = (&mut self.decision.ended, earlier.decision.ended)
+            {
+                ended.effort.follow(before.effort);
+            }
         }
         self
     }
@@ -97,5 +102,19 @@ impl Performed {
 
     fn without_rule(answer: Answer, messages: Vec<String>) -> Self {
         Self { decision: Decision { messages, answer, ..Decision::default() }, ..Self::default() }
+    }
+
+    /// Returns the journal's line about it.
+    pub(crate) fn line(&self, place: &Place, event: &Event) -> DecisionLine {
+        let mut line = DecisionLine::new(&place.instance.name, event);
+        line.named.clone_from(&self.pending.news);
+        line.fill(&place.chart, &self.decision, &self.before);
+        // The first decision about an instance that this machine knows.
+        let begins = !self.decision.patch.is_empty()
+            && !place.chart.cycles.is_empty()
+            && place.journal().base(&place.chart).is_none();
+        line.head = begins.then(|| head(&place.root)).flatten();
+        line.stuck = line.stuck.or_else(|| self.unusable.clone());
+        line
     }
 }

@@ -18,7 +18,7 @@ use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
 use crate::run::stuck::{Stuck, io};
 use crate::store::journal::Journal;
-use crate::store::lock::WriteLock;
+use crate::store::lock::{ReviewLock, WriteLock};
 use crate::store::{Store, driver};
 
 /// An instance of a chart in a project.
@@ -154,6 +154,16 @@ impl Place {
     pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
         WriteLock::acquire(&self.store, &self.shared_name())
             .map_err(io("the state cannot be locked"))
+    }
+
+    /// Takes the right to run a review of the instance; `None` while somebody else has it.
+    pub(crate) fn review_lock(&self) -> std::io::Result<Option<ReviewLock>> {
+        ReviewLock::try_acquire(&self.store, &self.instance.name, &self.dir())
+    }
+
+    /// Returns whether somebody has it.
+    pub(crate) fn is_reviewed(&self) -> bool {
+        ReviewLock::is_held(&self.store, &self.instance.name, &self.dir())
     }
 
     /// Returns the name of the instance's lock and journal. If each session has its own instance, they share one of

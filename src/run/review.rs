@@ -25,7 +25,7 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{already_running, announced, ended, record_left, record_lost};
+use crate::run::under_way::{announced, ended, record_left, record_lost, said_of_running};
 use crate::run::{gates, meanwhile, reviewer};
 use crate::store::facts::Running;
 use crate::store::journal::{Code, Line};
@@ -37,8 +37,10 @@ use crate::store::running::{Begun, cancel_file};
 pub(crate) enum NextStep {
     /// Run the review that is due.
     Review,
-    /// Decide again under the write lock, and write; after this review, if there was one.
-    Write(Option<Box<Unwritten>>),
+    /// Decide again under the write lock, and write.
+    Write,
+    /// Do the same after this review.
+    Commit(Box<Unwritten>),
     /// The event has its answer.
     Answer(Box<Performed>),
 }
@@ -76,12 +78,11 @@ impl Unwritten {
 /// Runs the review that is due, unless one is already running. Returns what follows. The hook has been at it for the time `before`.
 pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<NextStep, Stuck> {
     let answered = |performed| Ok(NextStep::Answer(Box::new(performed)));
-    let lock = ReviewLock::try_acquire(&place.store, &place.instance.name, &place.dir())
-        .map_err(io("the review cannot be locked"))?;
+    let lock = place.review_lock().map_err(io("the review cannot be locked"))?;
     // A pause that waits for a review which ended since this stop began comes before the next review, at the next stop.
     let is_noted = place.journal().facts().noted.is_some();
     let Some(lock) = lock.filter(|_| !event.is_stop() || !is_noted) else {
-        return answered(Performed::allowed(already_running(place, event)));
+        return answered(Performed::allowed(said_of_running(place)));
     };
     record_left(place);
     let start = Instant::now();
@@ -102,11 +103,11 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
             Step::Done(decision) if decision.writes_nothing() => {
                 return answered(Performed::of(&snapshot, decision));
             }
-            Step::Done(_) => return Ok(NextStep::Write(None)),
+            Step::Done(_) => return Ok(NextStep::Write),
         };
         let unwritten = |(ended, changes), before, event, lock| {
             let unwritten = Unwritten { ended, revision, before, changes, event, lock };
-            Ok(NextStep::Write(Some(Box::new(unwritten))))
+            Ok(NextStep::Commit(Box::new(unwritten)))
         };
         if let Some(ended) = paid(place, &invocation) {
             return unwritten((ended, None), snapshot, event, lock);

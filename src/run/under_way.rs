@@ -5,14 +5,12 @@ use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::engine::decision::{Effort, Invocation, Outcome};
-use crate::engine::event::Event;
 use crate::engine::spent::PastReview;
 use crate::hash;
 use crate::project::seen::Seen;
 use crate::run::place::Place;
 use crate::store::facts::{Fact, Running};
 use crate::store::journal::{self, Line, ReviewLine};
-use crate::store::lock::ReviewLock;
 use crate::store::running;
 
 /// How long a command waits for the end of a review that it has asked to end.
@@ -33,8 +31,8 @@ pub(crate) fn current(place: &Place) -> Option<Running> {
 pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
     let running = place.journal().facts().running.filter(|running| running.is_started)?;
     let outcome = Outcome::Failed(KILLED.to_owned());
-    let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
-    (!is_held).then(|| ended(place, running, Seen::default(), &outcome, &Effort::default()))
+    (!place.is_reviewed())
+        .then(|| ended(place, running, Seen::default(), &outcome, &Effort::default()))
 }
 
 /// Writes to the journal what a hook that was killed could not write. The caller holds the review lock.
@@ -55,27 +53,9 @@ pub(super) fn record_lost(place: &Place, running: Running, why: String, spent: &
     let _ = place.journal().add(&Line::Review(review));
 }
 
-pub(super) fn already_running(place: &Place, event: &Event) -> String {
-    // Only commands say whether a person typed them.
-    let end = match event.fields.get("terminal") {
-        None => ": this stop is allowed.",
-        Some(_) => ".",
-    };
-    said_of_running(place, end)
-}
-
 /// Says that a review is running, since when, and how to end it; `None` if none is.
 pub(crate) fn running(place: &Place) -> Option<String> {
-    let is_held = ReviewLock::is_held(&place.store, &place.instance.name, &place.dir());
-    is_held.then(|| said_of_running(place, "."))
-}
-
-/// Says the same after a command that leaves the review running, such as a pause. One whose gates still run does not begin then.
-pub(crate) fn running_on(place: &Place) -> Option<String> {
-    match current(place).is_some_and(|running| running.gate.is_none()) {
-        true => Some(said_of_running(place, ". It goes on, and its verdict counts.")),
-        false => running(place),
-    }
+    place.is_reviewed().then(|| said_of_running(place))
 }
 
 /// Ends the review that is running; returns whether it could be asked to end.
@@ -86,14 +66,13 @@ pub(crate) fn end(place: &Place) -> bool {
 /// Waits until the review that was asked to end is over, for a short time.
 pub(crate) fn await_end(place: &Place) {
     let until = Instant::now() + PATIENCE;
-    while ReviewLock::is_held(&place.store, &place.instance.name, &place.dir())
-        && Instant::now() < until
-    {
+    while place.is_reviewed() && Instant::now() < until {
         sleep(LOOK);
     }
 }
 
-fn said_of_running(place: &Place, end: &str) -> String {
+/// Says the same of a review that somebody else has begun a moment ago.
+pub(super) fn said_of_running(place: &Place) -> String {
     let noun = place.chart.scope.noun();
     let name = &place.instance.name;
     let running = current(place).map(|running| format!(" ({})", running.in_words()));
@@ -105,7 +84,7 @@ fn said_of_running(place: &Place, end: &str) -> String {
         format!(" To end the review: `{call} {option}`.")
     });
     format!(
-        "A review of {noun} `{name}` is already running{running}{end}{}",
+        "A review of {noun} `{name}` is already running{running}.{}",
         cancel.unwrap_or_default()
     )
 }

@@ -17,9 +17,8 @@ use crate::project::find;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
-use crate::run::line::{decided, is_for_user};
 use crate::run::meanwhile::has_moved_on;
-use crate::run::noticed::{self, Noticed};
+use crate::run::noticed::{self, Noticed, is_for_user};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::Unwritten;
@@ -27,7 +26,6 @@ use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
-use crate::store::lock::ReviewLock;
 use crate::store::{driver, postponed};
 use crate::text::shown;
 
@@ -35,31 +33,44 @@ use crate::text::shown;
 pub(super) const UNNOTED: &str = "what the user should read cannot be recorded";
 
 /// Decides again under the write lock, and writes. `None` if a review has become due in the meantime.
-pub(crate) fn write(
-    place: &Place,
-    event: &Event,
-    run: Option<Unwritten>,
-) -> Result<Option<Performed>, Stuck> {
+pub(crate) fn write(place: &Place, event: &Event) -> Result<Option<Performed>, Stuck> {
     let _lock = place.lock()?;
     let snapshot = place.snapshot();
-    let Some(run) = run else {
-        // Since the first look, someone may have made a review due.
-        let Step::Done(decision) = snapshot.decide(event, None)? else {
-            return Ok(None);
-        };
-        return carry_out(place, event, &snapshot, decision).map(Some);
-    };
-    let (before, fields) = (run.before.context(), snapshot.context());
+    match snapshot.decide(event, None)? {
+        Step::Done(decision) => carry_out(place, event, &snapshot, decision).map(Some),
+        Step::Invoke(_) => Ok(None),
+    }
+}
+
+/// Decides under the write lock about a review that has ended, and writes.
+pub(crate) fn commit(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {
+    let words = run.in_words(place);
+    let tree = run.event.fields["tree"].as_str().map(str::to_owned);
+    match decide_and_write(place, run) {
+        Ok(performed) => Ok(Performed { tree, ..performed }),
+        Err(stuck) => {
+            if words.is_some() {
+                // It counts as failed: the next one may be lost in the same way. Without this, more are tried.
+                let _ = place.journal().note(Fact::Aside { why: stuck.to_string() });
+            }
+            Err(stuck.losing(words))
+        }
+    }
+}
+
+fn decide_and_write(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {
+    let Unwritten { ended, revision: then, before, changes, event, lock: _review_lock } = run;
+    let _lock = place.lock()?;
+    let snapshot = place.snapshot();
     let revision = place.journal().facts().revision;
     // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
-    let superseded = revision != run.revision && has_moved_on(&place.chart, before, fields);
-    let is_blamed = !run.ended.effort.not_started && revision <= run.revision;
-    let ended = Ended { superseded, ..run.ended };
+    let superseded =
+        revision != then && has_moved_on(&place.chart, before.context(), snapshot.context());
+    let is_blamed = !ended.effort.not_started && revision <= then;
     let (by, until) = (ended.invocation.name.clone(), ended.effort.until);
-    let snapshot = Arc::new(snapshot.after_review(&run.before));
-    let Step::Done(mut decision) = snapshot.decide(event, Some(ended))? else {
-        return Ok(None);
-    };
+    let snapshot = Arc::new(snapshot.after_review(&before));
+    let step = snapshot.decide(&event, Some(Ended { superseded, ..ended }))?;
+    let mut decision = step.decision().unwrap_or_default();
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
@@ -70,15 +81,13 @@ pub(crate) fn write(
         // Without it, reviews that do not count go on for longer.
         let _ = place.journal().note(Fact::Aside { why });
     }
-    decision.messages.extend(run.changes);
-    let performed = carry_out(place, event, &snapshot, decision)?;
+    decision.messages.extend(changes);
+    let performed = carry_out(place, &event, &snapshot, decision)?;
     if performed.decision.patch.is_empty() {
         let written = Noticed::of(place, &snapshot.state, true).write(place);
         written.map_err(io(UNNOTED))?;
     }
-    // The review's lock is kept until everything is written.
-    drop(run.lock);
-    Ok(Some(performed))
+    Ok(performed)
 }
 
 /// Carries out a decision: who drives the instance, files, and the state.
@@ -127,7 +136,7 @@ fn write_state(
     if is_for_user(event) {
         performed.pending = Said { news: left.news.clone(), owed: None };
     }
-    let line = DecisionLine { wrote: Some(Box::new(left)), ..decided(place, event, performed) };
+    let line = DecisionLine { wrote: Some(Box::new(left)), ..performed.line(place, event) };
     place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;
     performed.is_in_journal = true;
     let dir = place.dir();
@@ -204,8 +213,7 @@ pub(crate) fn claimant<'e>(
 
 /// Returns whether a review is running, and not for this session.
 pub(crate) fn is_reviewed_by_another(place: &Place, session: &str) -> bool {
-    let (store, name) = (&place.store, &place.instance.name);
-    !driver::drives(place.journal(), session) && ReviewLock::is_held(store, name, &place.dir())
+    !driver::drives(place.journal(), session) && place.is_reviewed()
 }
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.

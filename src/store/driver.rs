@@ -1,6 +1,6 @@
 //! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact about this machine, not about the repository, so it is never in `state.json`. A journal of all sessions in a home
+//! This is a fact about this machine, not about the repository, so it is never in `state.json`. The journal of the home
 //! says which instance each has claimed last. If another session has claimed the instance since, that is reported to the old one
 //! once.
 
@@ -12,9 +12,6 @@ use super::facts::{Claim, Fact};
 use super::git_dir::{self, WorkTree};
 use super::journal::{Journal, now};
 use crate::files::pattern::name_flaw;
-
-/// The file of the journal of all sessions, and what its lines are about.
-const SESSIONS: &str = ".sessions";
 
 /// What the name of an instance begins with that is a session's alone. (No branch has a dot in the name of its folder.)
 const OWN: &str = "session.";
@@ -43,7 +40,7 @@ pub(crate) fn claimed(
         // Most roots are above one another, in the same work tree.
         tree = tree.filter(|tree| root.starts_with(&tree.top)).or_else(|| git_dir::around(root));
         let store = Store::within(tree.as_ref(), root, home);
-        let sessions = sessions(&store);
+        let sessions = Journal::of_home(&store);
         if let Some((folder, error)) = sessions.unreadable() {
             let shown = folder.strip_prefix(root).unwrap_or(&folder);
             return Err(format!("{} cannot be read: {error}", shown.display()));
@@ -63,11 +60,6 @@ impl Claimed {
     }
 }
 
-/// Returns the journal of all sessions in a home.
-fn sessions(store: &Store) -> Journal {
-    Journal::of(store, SESSIONS, SESSIONS)
-}
-
 /// Returns the name of the instance that is a session's alone.
 pub(crate) fn own_name(session: &str) -> String {
     format!("{OWN}{session}")
@@ -80,7 +72,7 @@ pub(crate) fn is_own_name(name: &str) -> bool {
 
 /// Returns the session that drives an instance: the one that has claimed it last, unless it has ended.
 pub(crate) fn of(journal: &Journal) -> Option<String> {
-    let claims = sessions(&journal.store).facts().claims;
+    let claims = Journal::of_home(&journal.store).facts().claims;
     let of_it = claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
     let (session, claim) = of_it.max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?;
     (!claim.has_ended).then(|| session.clone())
@@ -88,7 +80,7 @@ pub(crate) fn of(journal: &Journal) -> Option<String> {
 
 /// Returns whether the instance is the last one that `session` has claimed.
 fn has_claimed(journal: &Journal, session: &str) -> bool {
-    let claims = sessions(&journal.store).facts().claims;
+    let claims = Journal::of_home(&journal.store).facts().claims;
     claims.get(session).is_some_and(|claim| claim.instance == journal.instance)
 }
 
@@ -119,7 +111,7 @@ pub(crate) fn claim(journal: &Journal, session: &str) -> io::Result<()> {
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
 pub(crate) fn release(store: &Store, session: &str) {
-    if let Some(claim) = sessions(store).facts().claims.swap_remove(session) {
+    if let Some(claim) = Journal::of_home(store).facts().claims.swap_remove(session) {
         // If this cannot be recorded, others read that the session may have ended.
         let _ = note(store, session, Some(Claim { has_ended: true, ..claim }));
     }
@@ -139,18 +131,18 @@ pub(crate) fn leave(journal: &Journal) {
 }
 
 fn note(store: &Store, session: &str, claim: Option<Claim>) -> io::Result<()> {
-    sessions(store).note(Fact::Claim { session: session.to_owned(), claim })
+    Journal::of_home(store).note(Fact::Claim { session: session.to_owned(), claim })
 }
 
 /// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all
 /// instances.
 pub(crate) fn is_bare(store: &Store) -> bool {
-    sessions(store).facts().is_bare
+    Journal::of_home(store).facts().is_bare
 }
 
 /// Records that a settings file calls the hook, or that a plugin does.
 pub(crate) fn set_bare(store: &Store, is_bare: bool) {
-    let sessions = sessions(store);
+    let sessions = Journal::of_home(store);
     if sessions.facts().is_bare != is_bare {
         // If this cannot be recorded, commands are named as the plugin has them.
         let _ = sessions.note(Fact::Hook { is_bare });

@@ -1,7 +1,6 @@
 //! Finds the git directory of a work tree without starting git.
 
-use std::env;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -42,24 +41,16 @@ pub(crate) fn of(dir: &Path) -> Option<(PathBuf, PathBuf)> {
 pub(crate) fn absent(dir: &Path) -> Option<String> {
     match named(dir) {
         Some(WorkTree { git_dir: Some(dir), .. }) => {
-            return disk::distrust(&dir).map(|why| format!("{} is not used: {why}", dir.display()));
+            disk::distrust(&dir).map(|why| format!("{} is not used: {why}", dir.display()))
         }
         Some(WorkTree { top, .. }) => {
-            return Some(format!("{}/.git names no git directory", top.display()));
+            Some(format!("{}/.git names no git directory", top.display()))
         }
-        None => {}
+        None => Some(format!(
+            "{} is in no git repository: no folder above it has a `.git`",
+            dir.display()
+        )),
     }
-    let has_repository = |entry: DirEntry| entry.path().join(".git").exists();
-    let why = if env::var_os("GIT_DIR").is_some() {
-        "has a repository that only `GIT_DIR` names; a `.git` in the work tree would count"
-    } else if dir.ancestors().any(|dir| dir.join(".jj").is_dir()) {
-        "is a jj repository without a `.git` beside `.jj`"
-    } else if fs::read_dir(dir).into_iter().flatten().flatten().any(has_repository) {
-        "is a folder of repositories: a session in one of them is reviewed"
-    } else {
-        "is in no git repository"
-    };
-    Some(format!("{} {why}", dir.display()))
 }
 
 /// Returns the git directory of the work tree around `dir`, if it is not used because it is not only the user's.

@@ -28,6 +28,9 @@ use crate::text::plain_line;
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
 pub(crate) const REVIEW: &str = "review";
 
+/// The file of the journal of a home, and what its lines are about.
+const HOME: &str = ".home";
+
 /// The most characters of a reason.
 const LENGTH: usize = 300;
 
@@ -58,9 +61,6 @@ pub(crate) struct DecisionLine {
     /// The fields that changed, with their values before and after.
     #[serde(default)]
     pub(crate) changed: IndexMap<String, [Json; 2]>,
-    /// The changes to files.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) files: Vec<String>,
     /// `block`, `allow`, `pass` (no rule answered), `action`, `refuse`, or `none` (nothing could be decided).
     pub(crate) answer: String,
     /// The answer to `next`.
@@ -225,6 +225,11 @@ impl Journal {
     pub(crate) fn of(store: &Store, file: &str, instance: &str) -> Self {
         let (store, file, instance) = (store.clone(), file.to_owned(), instance.to_owned());
         Self { store, file, instance, known: Mutex::default() }
+    }
+
+    /// Returns the journal of what is known in a home whatever the instance: the sessions, and the reviewers that cannot run.
+    pub(super) fn of_home(store: &Store) -> Self {
+        Self::of(store, HOME, HOME)
     }
 
     /// Returns the name of the instance.
@@ -425,7 +430,6 @@ impl DecisionLine {
             (old != *new).then(|| (name.clone(), [old, new.clone()]))
         });
         self.changed = changes.collect();
-        self.files = decision.effects.iter().map(ToString::to_string).collect();
         if let Answer::Action { action, .. } = &decision.answer {
             self.action = Some(action.clone());
         }

@@ -36,9 +36,6 @@ pub(crate) const LOCKS: &str = ".locks";
 /// The folder of this program in a git directory.
 const FOLDER: &str = "taskie";
 
-/// The folder in it of what all homes in the work tree share.
-const SHARED: &str = ".shared";
-
 /// Where this machine keeps what it knows about the instances in one home.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
@@ -64,12 +61,6 @@ impl Store {
             beside: home.join(LOCKS),
             home,
         }
-    }
-
-    /// Returns the store of what all homes in a work tree share. Outside git, each shares only with itself.
-    fn shared(&self) -> Self {
-        let private = self.private.as_deref().and_then(Path::parent);
-        Self { private: private.map(|folder| folder.join(SHARED)), ..self.clone() }
     }
 
     /// Returns the folders that are read; the first one that can be written is written.

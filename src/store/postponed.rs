@@ -1,8 +1,7 @@
 //! Until when reviewers cannot run: a usage limit is reached, or their service is down. And when the user last asked for
 //! another try.
 //!
-//! A limit belongs to a person's account with one vendor, not to one plan. So there is one journal of them for all homes in a
-//! work tree.
+//! A limit belongs to a person's account with one vendor, not to one plan. So the journal of the home has them.
 
 use std::io;
 
@@ -12,21 +11,14 @@ use super::journal::{self, Journal};
 use crate::clock;
 use crate::reviewer::output::PAUSE;
 
-/// The file of that journal, and what its lines are about.
-const REVIEWERS: &str = ".reviewers";
-
-fn reviewers(store: &Store) -> Journal {
-    Journal::of(&store.shared(), REVIEWERS, REVIEWERS)
-}
-
 /// Records it.
 pub(crate) fn write(store: &Store, by: &str, until: u64) -> io::Result<()> {
-    reviewers(store).note(Fact::Postponed { by: by.to_owned(), until: Some(until) })
+    Journal::of_home(store).note(Fact::Postponed { by: by.to_owned(), until: Some(until) })
 }
 
 /// Returns it; `None` if a reviewer of this name can run.
 pub(crate) fn read(store: &Store, by: &str) -> Option<u64> {
-    let until = *reviewers(store).facts().postponed.get(by)?;
+    let until = *Journal::of_home(store).facts().postponed.get(by)?;
     // A clock that was ahead is no reason to wait.
     let left = until.saturating_sub(clock::now());
     (1..=PAUSE).contains(&left).then_some(until)
@@ -34,9 +26,9 @@ pub(crate) fn read(store: &Store, by: &str) -> Option<u64> {
 
 /// Lets the next stop try again.
 pub(crate) fn lift(journal: &Journal) -> io::Result<()> {
-    let reviewers = reviewers(&journal.store);
-    for (by, _) in reviewers.facts().postponed {
-        reviewers.note(Fact::Postponed { by, until: None })?;
+    let home = Journal::of_home(&journal.store);
+    for (by, _) in home.facts().postponed {
+        home.note(Fact::Postponed { by, until: None })?;
     }
     forgive(journal)
 }

@@ -26,12 +26,8 @@ pub(crate) fn of(journal: &Journal, dir: &Path) -> Option<Running> {
 /// Asks the process that runs a review of the instance in `dir` to end it; an error if there is nobody.
 pub(crate) fn cancel(journal: &Journal, dir: &Path) -> io::Result<()> {
     let Journal { store, instance, .. } = journal;
-    if !ReviewLock::is_held(store, instance, dir) {
+    if of(journal, dir).is_none() {
         return Err(io::Error::other("no review is running"));
-    }
-    if journal.facts().running.is_none() {
-        let why = "it has begun under another name of its folder: rename that back first";
-        return Err(io::Error::other(why));
     }
     lock::open(&store.home, instance, CANCEL).map(drop)
 }

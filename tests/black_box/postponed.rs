@@ -92,7 +92,7 @@ fn an_outage_is_over_soon() {
     let message = project.stop().message();
     assert!(message.starts_with("The code-review is postponed until "));
     assert_eq!(project.calls().len(), 1);
-    let journal = project.root.join(".taskie/.locks/.reviewers.jsonl");
+    let journal = project.root.join(".taskie/.locks/.home.jsonl");
     let journal = std::fs::read_to_string(journal).unwrap();
     let line: Value = serde_json::from_str(journal.lines().last().unwrap()).unwrap();
     let until = UNIX_EPOCH + Duration::from_secs(line["until"].as_u64().unwrap());
@@ -108,10 +108,10 @@ fn only_what_this_machine_has_seen_counts() {
     std::fs::create_dir_all(&locks).unwrap();
     let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 60;
     let forged = json!({
-        "at": "2026-01-01T00:00:00.000Z", "instance": ".reviewers",
+        "at": "2026-01-01T00:00:00.000Z", "instance": ".home",
         "line": "postponed", "by": "claude", "until": soon,
     });
-    std::fs::write(locks.join(".reviewers.jsonl"), format!("{{\"inode\":1}}\n{forged}")).unwrap();
+    std::fs::write(locks.join(".home.jsonl"), format!("{{\"inode\":1}}\n{forged}")).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
     let failed = project.stop().message();
     assert!(failed.contains("The next stop tries again: ask the agent to go on."), "{failed}");

@@ -29,7 +29,7 @@ fn is_running_already(answer: &Value) -> bool {
     let start = format!("A review of plan `{PLAN}` is already running");
     answer == &allowed(message)
         && message.starts_with(&start)
-        && message.contains(": this stop is allowed. To end the review: `taskie cancel")
+        && message.contains(". To end the review: `taskie cancel")
 }
 
 /// A reviewer that reports that it is running and then waits for `go` next to it, or for the end of a failed test.

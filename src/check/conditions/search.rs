@@ -9,7 +9,6 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::decide::{Decider, Way};
 use super::evaluate::{Answers, Course, Done, LAST_FIELD, Outcome, Path, STARTED};
-use super::facts::Facts;
 use super::limits::Limits;
 use super::term::{FALSE, TRUE, Term};
 use crate::chart::Chart;
@@ -265,24 +264,23 @@ impl Search {
             let state = self.states[at].clone();
             let known = memo.get(&state);
             known.unwrap_or_else(|| {
-                let (found, looked) = self.on_paths(&state, Facts::default(), &after, &mut find);
+                let (found, looked) = self.on_paths(&state, &after, &mut find);
                 memo.insert(looked, &state, found.clone());
                 found
             })
         })
     }
 
-    /// Returns what is found on a path in a state where these facts hold, and which fields that turns on.
-    pub(super) fn on_paths<T>(
+    /// Returns what is found on a path in a state, and which fields that turns on.
+    fn on_paths<T>(
         &mut self,
         state: &State,
-        facts: Facts,
         after: &Option<Outcome>,
         mut find: impl FnMut(&mut Path<'_>) -> Option<T>,
     ) -> (Option<T>, u128) {
         let review = after.clone().map(|outcome| (0, outcome, 1));
         let done = Rc::new(Done { review, ..Done::default() });
-        let course = Course { facts, done, ..Course::new(&state.fields, state.started) };
+        let course = Course { done, ..Course::new(&state.fields, state.started) };
         let (mut answers, mut looked) = (Answers::default(), 0);
         loop {
             let mut path = Path::new(&mut self.decider.program, course.clone(), &mut answers);
