@@ -57,17 +57,18 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     if lists.iter().all(|(_, list)| list.is_empty()) {
         return Ok(Output::text("This project contains nothing that needs trust."));
     }
-    let is_trusted = |(subject, list): &(TrustedPart, Vec<Part>)| {
-        list.is_empty() || trust::is_trusted(&root, *subject, list)
-    };
-    let is_all_trusted = lists.iter().all(is_trusted);
-    if !is_all_trusted {
+    let is_trusted = lists
+        .iter()
+        .all(|(subject, list)| list.is_empty() || trust::is_trusted(&root, *subject, list));
+    if !is_trusted {
         refuse_agents("agree", "taskie config trust")?;
     }
-    for part in lists.iter().flat_map(|(_, list)| list) {
-        show(part);
+    for Part { name, content } in lists.iter().flat_map(|(_, list)| list) {
+        // Invisible and harmful characters are escaped.
+        say(&format!("── {} ──", shown(name)));
+        say(&shown_lines(&String::from_utf8_lossy(content).replace("\r\n", "\n")));
     }
-    if is_all_trusted {
+    if is_trusted {
         return Ok(Output::text("All of this is already trusted."));
     }
     if !args.yes && !agrees()? {
@@ -75,13 +76,6 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     }
     let file = trust::keep(&root, &lists).map_err(CliError::new)?;
     Ok(Output::text(&format!("Trusted on this machine ({}).", file.display())))
-}
-
-/// Prints a part with its name, with invisible and harmful characters escaped.
-fn show(part: &Part) {
-    say(&format!("── {} ──", shown(&part.name)));
-    let content = String::from_utf8_lossy(&part.content).replace("\r\n", "\n");
-    say(&shown_lines(&content));
 }
 
 fn agrees() -> Result<bool, CliError> {
@@ -92,16 +86,12 @@ fn agrees() -> Result<bool, CliError> {
             "run `taskie config trust` in a terminal, or `taskie config trust --yes` after you have read the text above",
         ));
     }
-    eprint_question();
-    let mut answer = String::new();
-    stdin.read_line(&mut answer).map_err(CliError::because("the answer cannot be read"))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
-}
-
-fn eprint_question() {
     let mut out = std::io::stderr().lock();
     // If the terminal is gone, there is no answer, which counts as a no.
     let _ = write!(out, "Allow all of this on this machine? [y/N] ").and_then(|()| out.flush());
+    let mut answer = String::new();
+    stdin.read_line(&mut answer).map_err(CliError::because("the answer cannot be read"))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
 }
 
 /// Commands that are about this machine and decide nothing.

@@ -47,7 +47,7 @@ pub(crate) struct Wanted {
     /// Who reviews, as in the setting `models`
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     model: Option<String>,
-    /// What the review may cost, in US dollars
+    /// What the reviews may cost together, in US dollars
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = amount)]
     max_cost: Option<Number>,
     /// What the reviewer may do [default: the setting; in CI: restricted]

@@ -271,7 +271,7 @@ fn asked(
         let content = value.to_string().into_bytes();
         asked.push(Part { name: format!("{file}: {name}"), content });
         if let (true, Some(path)) = (chart.config[name].is_file(), value.as_str()) {
-            let part = named_file(root, path);
+            let part = trust::read(root, Path::new(path));
             asked.push(part.map_err(|why| format!("{file}: `{name}`: {why}"))?);
         }
     }
@@ -301,31 +301,18 @@ fn warnings(settings: &IndexMap<String, Setting>) -> impl Iterator<Item = String
     })
 }
 
-/// Reads the file named by the setting `value`, which must be inside the project at `root`.
-pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
-    let path = Path::new(value);
-    let is_inside = path.components().all(|step| matches!(step, std::path::Component::Normal(_)));
-    if !is_inside {
-        let value = value.escape_debug();
-        return Err(format!("`{value}` must be the path of a file inside the project"));
-    }
-    trust::read(root, path)
-}
-
 /// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in
 /// `~/.config` if that variable is not set. A folder inside the project is not the user's.
 fn user_file(id: &str, root: &Path, warnings: &mut Vec<String>) -> Option<PathBuf> {
     if !is_slug(id) {
         return None;
     }
-    let variable = "XDG_CONFIG_HOME";
-    let [mut named, at_home] = user_folders(variable, ".config");
+    let [mut named, at_home] = user_folders("XDG_CONFIG_HOME", ".config");
     // A directory that contains the user's home is not a project.
     let is_project = || !at_home.as_ref().is_some_and(|home| is_inside(home, root));
     if named.take_if(|folder| is_inside(folder, root) && is_project()).is_some() {
-        warnings.push(format!(
-            "{variable} is inside the project, so it is not used for your own settings."
-        ));
+        let why = "XDG_CONFIG_HOME is inside the project, so it is not used for your own settings.";
+        warnings.push(why.to_owned());
     }
     let folder = named.or(at_home)?;
     Some(folder.join("taskie").join(format!("{id}.json")))

@@ -140,7 +140,7 @@ fn object(
     }
     let mut raw = match json::parse(text).map_err(|why| why.to_string())? {
         Json::Object(raw) => raw,
-        other => return Err(format!("it contains {}, not an object", kind_of(&other))),
+        other => return Err(format!("it contains {}, not an object", cut(other.to_string(), 60))),
     };
     let (mut digits, mut wrong) = (Vec::new(), Vec::new());
     if let Some(schema) = raw.get("$schema").filter(|value| !value.is_string()) {
@@ -219,17 +219,6 @@ fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
     let wrong = items.filter_map(Json::as_str).find(|item| !words.contains(item));
     let meant = wrong.and_then(|item| suggest(item, words.iter().copied()));
     meant.map_or_else(String::new, |word| format!("; did you mean \"{word}\"?"))
-}
-
-fn kind_of(json: &Json) -> &'static str {
-    match json {
-        Json::Null => "null",
-        Json::Bool(_) => "a boolean",
-        Json::Number(_) => "a number",
-        Json::String(_) => "a string",
-        Json::Array(_) => "a list",
-        Json::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]

@@ -174,6 +174,9 @@ fn add_named(root: &Path, beside: &Path, text: &str, parts: &mut Vec<Part>) -> R
 /// Reads a file of the project. Neither the file nor any folder on the way may be a symbolic link.
 pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
     let shown = path.display();
+    if !path.components().all(|step| matches!(step, Component::Normal(_) | Component::CurDir)) {
+        return Err(format!("`{shown}` must be the path of a file inside the project"));
+    }
     let mut at = root.to_owned();
     for step in path.components() {
         at.push(step);

@@ -72,12 +72,9 @@ impl Receipts {
     pub(crate) fn verify(self, top: &Path, changed: &[Changed]) -> Verified {
         let Self { all, mut flaws } = self;
         let whole = entries(changed);
-        let files = |receipt: &Receipt| {
-            let files = receipt.code.iter().flat_map(|code| code.files.clone());
-            files.collect::<HashSet<String>>()
-        };
-        let is_passed = |receipt: &&Receipt| receipt.has_passed();
-        let passed: HashSet<String> = all.iter().filter(is_passed).flat_map(files).collect();
+        let files = |receipt: &Receipt| receipt.code.clone().map(|it| it.files).unwrap_or_default();
+        let passed = all.iter().filter(|receipt| receipt.has_passed());
+        let passed: HashSet<String> = passed.flat_map(files).collect();
         // Of many files, a receipt has one hash.
         let has_all = whole.iter().any(|it| it.starts_with(OVER_ALL) && passed.contains(it));
         let is_seen =
@@ -85,15 +82,9 @@ impl Receipts {
         let unread = changed.iter().filter(|file| !is_seen(file));
         let unread = unread.map(|file| file.path.clone()).collect();
         let names: HashSet<&str> = changed.iter().map(|file| &*file.path).collect();
-        let is_about = |receipt: &&Receipt| {
-            let files = files(receipt);
-            files.iter().any(|file| {
-                whole.contains(file)
-                    || file.splitn(5, ' ').nth(4).is_some_and(|it| names.contains(it))
-            })
-        };
-        let about: HashSet<&Path> =
-            all.iter().filter(is_about).map(|receipt| &*receipt.instance).collect();
+        let is_meant = |entry: &String| whole.contains(entry) || names.contains(name_in(entry));
+        let about = all.iter().filter(|receipt| files(receipt).iter().any(is_meant));
+        let about: HashSet<&Path> = about.map(|receipt| &*receipt.instance).collect();
         let about: Vec<&Receipt> =
             all.iter().filter(|receipt| about.contains(&*receipt.instance)).collect();
         let last: HashMap<_, _> =
@@ -127,6 +118,11 @@ impl Receipts {
         flaws.sort();
         Verified { files: changed.len(), unread, flaws }
     }
+}
+
+/// Returns the name of the file that an entry is about.
+fn name_in(entry: &str) -> &str {
+    entry.splitn(5, ' ').nth(4).unwrap_or_default()
 }
 
 /// Returns whether clean reviews lead from what a file was to what it is: each from what the one before it has read.

@@ -103,6 +103,10 @@ pub(super) fn decided(
     (before, after, text): (&Context, &Context, &[u8]),
     decision: &Decision,
 ) -> Left {
+    let is_running = |context| running_cycle(&place.chart, context).is_some();
+    if !is_running(before) && is_running(after) {
+        left.news.retain(|news| !news.contains(PAUSED));
+    }
     left.news.extend(news(&place.chart, event, (before, after), decision));
     if event.is_stop() {
         left.owed = Some(Owed::of(text, decision));
@@ -114,6 +118,9 @@ pub(super) fn decided(
     left.fields.clone_from(after);
     left
 }
+
+/// What was done to a cycle that waits to be resumed.
+const PAUSED: &str = "was paused";
 
 /// Returns what a command has done to a cycle that is not over.
 fn news(
@@ -143,7 +150,7 @@ fn news(
     let changed = changed(chart, (before, after), false);
     let news = match (&was, &is) {
         (Some(_), _) if !is_same => "was left without having passed".to_owned(),
-        (Some((_, true)), Some((_, false))) => "was paused".to_owned(),
+        (Some((_, true)), Some((_, false))) => PAUSED.to_owned(),
         _ if changed.is_empty() || decision.patch.keys().any(is_phase) => return None,
         _ => format!("was given {changed}"),
     };

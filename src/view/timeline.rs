@@ -24,14 +24,6 @@ const TIME: usize = 7;
 /// The most characters of a value that is shown.
 const VALUE: usize = 40;
 
-/// What happened at one time.
-#[derive(PartialEq)]
-struct Entry<'l> {
-    day: &'l str,
-    /// For a terminal.
-    text: String,
-}
-
 /// Returns what happened, newest first. What happened several times in a row is one row.
 pub(crate) fn timeline(chart: &Chart, lines: &[Line]) -> Page {
     let mut page = Page::new(width(), TIME);
@@ -42,22 +34,21 @@ pub(crate) fn timeline(chart: &Chart, lines: &[Line]) -> Page {
             Line::Gate(run) => gate(run),
         };
         let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
-        let time: String = time.chars().skip(1).take(5).collect();
-        Some((time, Entry { day, text }))
+        Some((day, time.get(1..6).unwrap_or_default(), text))
     });
-    let entries: Vec<(String, Entry<'_>)> = entries.collect();
-    let mut day = "";
-    for same in entries.chunk_by(|(_, a), (_, b)| a == b) {
-        let Some((time, entry)) = same.first() else { continue };
-        if entry.day != day {
-            day = entry.day;
+    let entries: Vec<(&str, &str, String)> = entries.collect();
+    let mut last = "";
+    for same in entries.chunk_by(|a, b| (a.0, &a.2) == (b.0, &b.2)) {
+        let Some((day, time, text)) = same.first() else { continue };
+        if *day != last {
+            last = day;
             page.text(STRONG, &format!("{} UTC", shown(day)));
         }
         let times = match same.len() {
             1 => String::new(),
             times => format!(" {}", paint(FAINT, unbroken(&format!("({times} times)")))),
         };
-        page.row(&shown(time), &format!("{}{times}", entry.text));
+        page.row(&shown(time), &format!("{text}{times}"));
     }
     page
 }

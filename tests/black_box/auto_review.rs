@@ -64,7 +64,7 @@ fn t08_no_state_json() {
 fn t09_malformed_state_json() {
     for (text, why) in [
         ("not json", "it is not valid JSON: expected ident at line 1 column 2"),
-        ("\"not json\"", "it contains a string, not an object"),
+        ("\"not json\"", "it contains \"not json\", not an object"),
     ] {
         let project = Project::valid();
         project.write("state.json", text);

@@ -9,7 +9,7 @@ use crate::chart::Chart;
 use crate::disk;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
-use crate::project::settings;
+use crate::project::trust;
 use crate::store::driver;
 use crate::text::full_stop;
 
@@ -70,7 +70,7 @@ impl Snapshot {
             Some(serde_json::Value::String(path))
                 if self.place.chart.config.get(name).is_some_and(|field| field.is_file()) =>
             {
-                let part = settings::named_file(&self.place.root, path)
+                let part = trust::read(&self.place.root, Path::new(path))
                     .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
                 Value::from(String::from_utf8_lossy(&part.content).trim_end())
             }
