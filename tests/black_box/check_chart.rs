@@ -317,7 +317,7 @@ fn what_does_not_fit_is_named() {
         ("home = \".texts\"", "home = []", (12, 8), "this is a list, expected a string"),
         ("\"phase\" }", "\"phse\" }", (16, 18), "unknown type `phse`"),
         ("\"final\"", "\"finl\"", (37, 17), "unknown value `finl`"),
-        ("{n:int}.md", "{n:int.md", (26, 13), "`chapter-{n:int.md` has a `{` without its `}`"),
+        ("{n:int}.md", "{n:int.md", (26, 12), "`chapter-{n:int.md` has a `{` without its `}`"),
     ] {
         let report = report_on(&BASE.replacen(from, to, 1));
         let [found] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report}") };
