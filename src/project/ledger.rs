@@ -36,6 +36,8 @@ pub(crate) struct LedgerEntry {
     pub(crate) finding: Finding,
     /// Whether the cycle of its review is not over.
     pub(crate) is_of_cycle: bool,
+    /// Whether the review before it found the same.
+    pub(crate) is_again: bool,
     /// `open`, what the answer says, or what the user has ruled.
     pub(crate) state: String,
     pub(crate) why: Option<String>,
@@ -70,7 +72,9 @@ pub(crate) fn entries(
     let mut entries = Vec::new();
     for review in last.values() {
         let file = inspect::reviews(chart, std::iter::once(&*review.file)).pop();
-        let answer = file.map_or_else(String::new, |file| answer(root, dir, &file, review));
+        let answer = file.as_ref().map(|file| answer(root, dir, file, review)).unwrap_or_default();
+        let before = file.map(|file| file.files.replace("{n}", &(review.n - 1).to_string()));
+        let before = before.and_then(|name| last.get(&name));
         let is_of_cycle = unfinished.is_some_and(|(files, count)| {
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
@@ -82,7 +86,17 @@ pub(crate) fn entries(
             let said = ruled.or_else(|| said(&answer, &id));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
-            entries.push(LedgerEntry { id, n: review.n, is_of_cycle, finding, state, why });
+            let is_same = |other: &Finding| other.is_same(&finding);
+            let is_again = before.is_some_and(|it| it.found.findings.iter().any(is_same));
+            entries.push(LedgerEntry {
+                id,
+                n: review.n,
+                is_of_cycle,
+                is_again,
+                finding,
+                state,
+                why,
+            });
         }
     }
     entries

@@ -83,6 +83,7 @@ const ROWS: &[Row] = &[
     ("findings[].last", Flag, "its review is the last one of a cycle that is running or paused"),
     ("findings[].severity", Of(Rest::None, |_| Type::word(SEVERITIES)), "its severity"),
     ("findings[].state", Of(Rest::None, |_| Type::word(finding::states())), "`open`, what the answer to the review says, or what the user has ruled"),
+    ("findings[].again", Flag, "the review before found the same"),
     ("findings[].text", Text, "all of it in one line: `plan-review-2.1 (major, src/a.rs:12): TITLE`"),
     ("gate.failed", Flag, "a gate has just failed, and no reviewer was started"),
     ("gate.command", MaybeText, "the command line of the gate; none if no gate failed"),

@@ -116,6 +116,7 @@ impl Snapshot {
                     ("last", Value::from(entry.is_of_cycle && is_newest)),
                     ("severity", Value::from(entry.finding.severity.as_str())),
                     ("state", Value::from(entry.state.as_str())),
+                    ("again", Value::from(entry.is_again)),
                     ("text", Value::from(entry.to_string())),
                 ])
             })
