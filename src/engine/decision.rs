@@ -283,6 +283,16 @@ pub struct Effort {
     pub until: Option<u64>,
 }
 
+impl Effort {
+    /// Adds what the run before this one took. The cost of both is known only if that of each is.
+    pub fn follow(&mut self, before: Self) {
+        let by: Vec<String> = before.by.into_iter().chain(self.by.take()).collect();
+        self.by = Some(by.join(" and ")).filter(|by| !by.is_empty());
+        self.seconds += before.seconds;
+        self.cost = self.cost.zip(before.cost).map(|(cost, before)| cost + before);
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_event;
 use crate::host::hosts::RESERVE;
+use crate::page::usd;
 use crate::project::state_file::Reading;
 use crate::run::foresee::peek;
 use crate::run::noticed::{NOTED, Noticed, differs, is_for_user};
@@ -98,6 +99,7 @@ fn carry_out(
         return Ok(performed);
     }
     let mut next = first_step(place, event, snapshot)?;
+    let mut event = event.clone();
     // The review that has ended, if this is already the next one at the same stop.
     let mut earlier: Option<(Performed, Duration)> = None;
     // In each round but the last, someone else has changed what is due, or a cycle has ended and the next one has begun.
@@ -106,10 +108,10 @@ fn carry_out(
             NextStep::Answer(performed) => return Ok(performed.after(earlier)),
             NextStep::Review => {
                 let before = earlier.as_ref().map_or(Duration::ZERO, |(_, took)| *took);
-                next = review(place, event, before)?;
+                next = review(place, &event, before)?;
                 continue;
             }
-            NextStep::Write => match write(place, event)? {
+            NextStep::Write => match write(place, &event)? {
                 Some(performed) => performed,
                 None => {
                     next = NextStep::Review;
@@ -118,11 +120,14 @@ fn carry_out(
             },
             NextStep::Commit(run) => commit(place, *run)?,
         };
-        let Some(then) = follows(place, event, &performed, start) else {
+        let left = cost_left(&event, &performed);
+        let then = follows(place, &event, &performed, start).filter(|_| left.is_some());
+        let Some(then) = then else {
             return Ok(performed.after(earlier));
         };
         // If it cannot be written, neither can the next line, and that is reported.
-        let _ = add_decision(place, event, Ok(&performed));
+        let _ = add_decision(place, &event, Ok(&performed));
+        event.fields["max_cost"] = left.unwrap_or_default();
         earlier = Some((performed.after(earlier), start.elapsed()));
         next = then;
     }
@@ -150,6 +155,15 @@ fn first_step(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Result<
         Step::Done(_) => return Ok(NextStep::Write),
     };
     Ok(NextStep::Answer(Box::new(performed)))
+}
+
+/// Returns what the next review of the same command may cost after this one, null if that has no limit; `None` if nothing is left,
+/// or if nobody knows what this one has cost.
+fn cost_left(event: &Event, performed: &Performed) -> Option<Json> {
+    let Some(most) = event.fields["max_cost"].as_f64() else { return Some(Json::Null) };
+    let cost = performed.decision.ended.as_ref()?.effort.cost?;
+    let left = ((most - usd(cost).as_f64()?) * 1e6).round() / 1e6;
+    (left > 0.0).then(|| json!(left))
 }
 
 /// Returns what follows at once if this decision sends the agent back only to stop again, because a cycle has ended or its

@@ -61,6 +61,10 @@ impl Performed {
             let messages = earlier.decision.messages;
             self.decision.messages.splice(0..0, messages);
             self.owed = self.owed.or(earlier.owed);
+            if let (Some(ended), Some(before)) = (&mut self.decision.ended, earlier.decision.ended)
+            {
+                ended.effort.follow(before.effort);
+            }
         }
         self
     }

@@ -160,8 +160,10 @@ impl<'p> Reviewed<'p> {
             let effort = &ended.effort;
             let by = effort.by.as_deref().unwrap_or("a reviewer");
             let cost = effort.cost.map(|cost| format!(", {}", page::dollars(cost)));
+            let is_passed = ended.outcome.verdict_and_error().0 == Some(PASS);
             let (word, style) = match self.code {
                 0 => ("clean", page::GOOD),
+                _ if is_passed && self.findings.is_empty() => ("not clean yet", page::BAD),
                 _ => ("not clean", page::BAD),
             };
             page.styled(&format!(
