@@ -1,7 +1,7 @@
 //! Prints output outside pages. Whatever is printed has its harmful characters escaped here, wherever it comes from.
 
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use serde_json::Value as Json;
@@ -134,6 +134,11 @@ pub(crate) fn tell_error(error: &CliError) {
             }
         }
     }
+}
+
+/// Returns whether somebody watches stderr.
+pub(crate) fn is_watched() -> bool {
+    std::io::stderr().is_terminal()
 }
 
 /// Prints a line to stderr.

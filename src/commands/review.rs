@@ -3,7 +3,6 @@
 //! The workflow is a chart whose home is in the git directory. This finds out what has changed, asks that chart what a stop would
 //! do, and reports it. There is one instance for each branch.
 
-use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -11,7 +10,7 @@ use serde_json::{Number, Value as Json, json};
 
 use super::about::{Session, amount, words};
 use super::error::CliError;
-use super::output::{Output, tell, warn};
+use super::output::{Output, is_watched, tell, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::{Answer, Step};
@@ -190,7 +189,7 @@ pub(crate) fn review(
                     driver::leave(place.journal());
                 }
             }
-            if !is_nothing && std::io::stderr().is_terminal() {
+            if !is_nothing && is_watched() {
                 let files = counted(change.files.len(), "file");
                 tell(&format!("Reviewing {files}. `taskie status` shows how that goes."));
             }

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::absent;
 use super::decided::Answering;
-use super::due::{AfterAnswer, Unanswered};
+use super::due::AfterAnswer;
 use super::session_change;
 use super::target::{Target, of_change, of_project, release};
 use crate::chart::Cycle;
@@ -16,8 +16,9 @@ use crate::host::reply::Reply;
 use crate::run::change;
 use crate::run::foresee::peek;
 use crate::run::place::Place;
+use crate::run::stuck::Stuck;
 
-/// Returns the answer to an event, and what is done once the host has it. The chart of the plans answers, or the project's own. If
+/// Returns the answer to an event, and what is done once the host has it. The error says that this process has to end. The chart of the plans answers, or the project's own. If
 /// it has nothing against a stop and none of its cycles is running, the chart of changes answers too.
 pub(super) fn reply_to(
     name: &str,
@@ -25,7 +26,7 @@ pub(super) fn reply_to(
     named: Option<&str>,
     quiet: bool,
     host: &Host,
-) -> Result<(Reply, AfterAnswer), Unanswered> {
+) -> Result<(Reply, AfterAnswer), Stuck> {
     let event = Event::hook(name, fields);
     if name == "SessionEnd" {
         session_change::release(&event);
@@ -60,7 +61,7 @@ fn of_both(
     answering: &mut Answering<'_>,
     plan: Target,
     change: Option<Target>,
-) -> Result<Reply, Unanswered> {
+) -> Result<Reply, Stuck> {
     let Some(change) = change else {
         return answering.answer(plan);
     };

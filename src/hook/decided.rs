@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::due::{AfterAnswer, Unanswered};
+use super::due::AfterAnswer;
 use super::output::tell;
 use super::session_change;
 use super::target::Target;
@@ -48,7 +48,7 @@ pub(super) struct Answering<'e> {
 
 impl Answering<'_> {
     /// Returns the answer of the chart of `target`.
-    pub(super) fn answer(&mut self, target: Target) -> Result<Reply, Unanswered> {
+    pub(super) fn answer(&mut self, target: Target) -> Result<Reply, Stuck> {
         let Target { place, quiet, warnings, messages, is_unclaimed } = target;
         let reply = Reply::silent(self.name, quiet).with_warnings(warnings).with_messages(messages);
         let goes_on = self.event.fields["stop_hook_active"] == Json::Bool(true);
@@ -134,7 +134,7 @@ impl Answering<'_> {
     }
 
     /// Returns what the chart decides about an event.
-    fn decide(&mut self, place: &mut Place, event: &mut Event) -> Result<Reply, Unanswered> {
+    fn decide(&mut self, place: &mut Place, event: &mut Event) -> Result<Reply, Stuck> {
         let (name, quiet) = (self.name, place.chart.quiet);
         if place.chart.scope.is_of_changes() {
             if place.is_own() && change::is_on(place) == Ok(false) {
@@ -146,8 +146,7 @@ impl Answering<'_> {
         }
         let mut performed = match perform(place, event) {
             Ok(performed) => performed,
-            Err(Stuck::Interrupted { signal }) => return Err(Unanswered::BySignal(signal)),
-            Err(Stuck::Abandoned) => return Err(Unanswered::WithHost),
+            Err(stuck @ (Stuck::Interrupted { .. } | Stuck::Abandoned)) => return Err(stuck),
             Err(stuck) => return Ok(Reply::undecided(name, stuck.to_string())),
         };
         performed.decision.messages.extend(end_change(place, event, &performed));

@@ -6,14 +6,6 @@ use std::sync::Arc;
 use crate::store::facts::Said;
 use crate::store::journal::Journal;
 
-/// Why there is no answer.
-pub(super) enum Unanswered {
-    /// The host has asked this process to end.
-    BySignal(i32),
-    /// Nobody is waiting for the answer anymore.
-    WithHost,
-}
-
 /// What is done once the host has the answer.
 #[derive(Default)]
 pub(super) struct AfterAnswer {

@@ -18,7 +18,6 @@ use std::process::ExitCode;
 use serde_json::{Value as Json, json};
 
 use self::answer::reply_to;
-use self::due::Unanswered;
 use self::output::{print, tell};
 use self::target::{Target, of_change, of_project};
 use crate::chart::choice::Choice;
@@ -32,6 +31,7 @@ use crate::project::state_file::Reading;
 use crate::run::change;
 use crate::run::noticed::STANDS_IN;
 use crate::run::place::Place;
+use crate::run::stuck::Stuck;
 
 /// How the hook was called.
 pub(crate) struct HookCall<'a> {
@@ -101,13 +101,13 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
             }
             ExitCode::SUCCESS
         }
-        Err(Unanswered::BySignal(signal)) => {
+        Err(Stuck::Interrupted { signal }) => {
             tell(&format!(
                 "ended by signal {signal}; the program that it ran was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
-        Err(Unanswered::WithHost) => {
+        Err(_) => {
             tell("the host is gone; the reviewer was killed, and state.json is unchanged");
             ExitCode::FAILURE
         }
@@ -119,9 +119,6 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
 pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
     let Target { place, warnings, is_unclaimed, .. } =
         of_project(STOPPED, Some(session), None, true);
-    if place.is_none() && !warnings.is_empty() {
-        return Err(warnings.join(" "));
-    }
     let plan = place.filter(|_| !is_unclaimed);
     if let Some(plan) = &plan {
         if let Reading::Broken(why) = &plan.snapshot().state {
@@ -132,7 +129,10 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
         }
     }
     let change = of_change(STOPPED, Some(session))?.and_then(|target| target.place);
-    Ok(change.or(plan.filter(Place::is_in_cycle)))
+    match change.or(plan.filter(Place::is_in_cycle)) {
+        None if !warnings.is_empty() => Err(warnings.join(" ")),
+        waiting => Ok(waiting),
+    }
 }
 
 /// Returns why the next stop of a session does nothing about the change at `place`; `None` if it is what that stop is about, or

@@ -12,7 +12,8 @@ use crate::chart::choice::of_changes;
 use crate::chart::known::EVERY_STOP;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
-use crate::project::{find, settings};
+use crate::project::find::{self, Newest};
+use crate::project::settings;
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change};
@@ -29,18 +30,16 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         return nothing;
     };
     let chart = at_home(embedded, home)?;
+    if !change::is_on(&Place::of_none(&chart, &root))? {
+        return nothing;
+    }
     let found = find::of_session(&root, &chart.scope, Some(&driver::own_name(session)));
-    let found = distrusting(&root, &chart.scope.home, found);
-    let Some(instance) = found.instance else {
-        // An id that no folder can have, or a folder that is not only the user's.
-        return match change::is_on(&Place::of_none(&chart, &root))? {
-            true => Err(found.warnings.join(" ")),
-            false => nothing,
-        };
-    };
+    let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
+    // An id that no folder can have, or a folder that is not only the user's.
+    let instance = instance.ok_or_else(|| warnings.join(" "))?;
     let mut place = Place::new(chart, root, instance);
     let prompt = event.fields["prompt"].as_str().unwrap_or_default();
-    if !change::is_on(&place)? || change::is_sent(&place, prompt) {
+    if change::is_sent(&place, prompt) {
         return nothing;
     }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
@@ -95,13 +94,11 @@ pub(super) fn release(event: &Event) {
             return;
         };
         let found = find::of_name(&root, &chart.scope, &claimed.instance);
-        let Some(instance) = distrusting(&root, &chart.scope.home, found).instance else {
-            continue;
-        };
-        let place = Place::new(chart, root, instance);
-        match place.is_own() && !place.is_in_cycle() {
-            true => change::abandon(&place),
-            false => driver::release(&place.store, session),
+        let found = distrusting(&root, &chart.scope.home, found).instance;
+        let place = found.map(|instance| Place::new(chart, root, instance));
+        match place.filter(|place| place.is_own() && !place.is_in_cycle()) {
+            Some(own) => change::abandon(&own),
+            None => driver::release(&claimed.store, session),
         }
     }
 }
