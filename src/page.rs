@@ -298,9 +298,9 @@ impl Page {
         self.width.saturating_sub(self.indent()).max(1)
     }
 
-    /// Prints the lines to stdout and empties the page. It is not an error if the reader of stdout is gone.
-    pub(crate) fn print(&mut self) {
-        print(self.lines.drain(..));
+    /// Prints the lines to stdout and empties the page; returns false if nobody reads them.
+    pub(crate) fn print(&mut self) -> bool {
+        print(self.lines.drain(..))
     }
 
     fn is_narrow(&self) -> bool {

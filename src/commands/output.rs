@@ -71,11 +71,19 @@ impl Output {
 
     /// Prints it. A reader that is gone is not an error.
     pub(crate) fn print(mut self) -> ExitCode {
-        match self.json {
-            Some(json) => drop(writeln!(std::io::stdout().lock(), "{}", shown_json(&json))),
+        self.is_printed();
+        self.code
+    }
+
+    /// Prints it; returns whether it was written, and leaves the exit code.
+    pub(crate) fn is_printed(&mut self) -> bool {
+        match self.json.take() {
+            Some(json) => {
+                let mut out = std::io::stdout().lock();
+                writeln!(out, "{}", shown_json(&json)).and_then(|()| out.flush()).is_ok()
+            }
             None => self.page.print(),
         }
-        self.code
     }
 }
 

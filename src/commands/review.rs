@@ -201,14 +201,15 @@ pub(crate) fn review(
     let is_outdated = change::is_outdated(&place, &performed);
     // Gates may have made it another one.
     change.after = performed.tree.take().unwrap_or(change.after);
-    let output = show(&Reviewed::of(&place, &change, &performed, is_outdated));
+    let mut output = show(&Reviewed::of(&place, &change, &performed, is_outdated));
     // From here on, this process can be ended: the result is printed.
-    let code = output.print();
-    let owed = performed.owed.filter(|_| !is_detached);
-    place.journal().say(Said { owed, ..performed.pending });
+    if output.is_printed() {
+        let owed = performed.owed.filter(|_| !is_detached);
+        place.journal().say(Said { owed, ..performed.pending });
+    }
     change::release(&place);
     change::sweep(&place);
-    Ok(Output::exit(code))
+    Ok(output)
 }
 
 fn is_ci() -> bool {

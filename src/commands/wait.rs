@@ -72,8 +72,9 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             Some(None) => {}
             None if is_under_way(place, waited) => is_anothers = true,
             None if is_anothers && owed(place).is_none() => {
-                let text = "The review that was running has ended: run the same command again.";
-                return Ok(Output::text(text).with_code(NOT_YET));
+                let text =
+                    "The review that was running has ended. `taskie findings` lists what it found.";
+                return Ok(Output::text(text).with_code(place.is_in_cycle().into()));
             }
             None => answers = Some(start(session, &printed).map_err(failed())?),
         }

@@ -149,7 +149,8 @@ impl Answering<'_> {
             Err(stuck @ (Stuck::Interrupted { .. } | Stuck::Abandoned)) => return Err(stuck),
             Err(stuck) => return Ok(Reply::undecided(name, stuck.to_string())),
         };
-        performed.decision.messages.extend(end_change(place, event, &performed));
+        let more = end_change(place, event, &performed, &mut self.due);
+        performed.decision.messages.extend(more);
         // An answer that is only repeated says nothing about it.
         let session = event.session.as_ref().filter(|_| is_stop(name) && performed.owed.is_none());
         if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
@@ -234,7 +235,12 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<(), String> {
 
 /// Ends what a session has to do with a change whose reviews are over, or begins the next one with what has changed since the
 /// review began. Returns what is to be reported.
-fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<String> {
+fn end_change(
+    place: &mut Place,
+    event: &Event,
+    performed: &Performed,
+    due: &mut AfterAnswer,
+) -> Vec<String> {
     let session = event.session.as_deref().filter(|_| event.is_stop());
     let Some(session) = session.filter(|_| place.chart.scope.is_of_changes()) else {
         return Vec::new();
@@ -250,7 +256,9 @@ fn end_change(place: &mut Place, event: &Event, performed: &Performed) -> Vec<St
         return [vec![OUTDATED.to_owned()], more].concat();
     }
     if !place.is_own() {
-        driver::forget(&place.store, session);
+        // If the answer is lost, the next stop is still about this change, and repeats it.
+        let (store, session) = (place.store.clone(), session.to_owned());
+        due.once(move || driver::forget(&store, &session));
     }
     Vec::new()
 }

@@ -54,7 +54,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         Some(_) => {}
         None => {
             change::sweep(&place);
-            change::abandon(&place);
+            change::forget_prompts(&place);
             // What it has stored so far would look as if it had been killed.
             let began = begin(&mut place, session, Base::Now);
             warnings = began.inspect_err(|_| change::release(&place))?;

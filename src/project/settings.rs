@@ -136,8 +136,9 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
         let read = disk::read_regular(&file);
         read.or_else(|_| disk::read_regular(&file.canonicalize()?))
     };
-    let mut texts = files.filter_map(|file| read(file).ok().flatten());
-    texts.any(|text| text.windows(quoted.len()).any(|part| part == quoted.as_bytes()))
+    let names = |text: Vec<u8>| text.windows(quoted.len()).any(|part| part == quoted.as_bytes());
+    // Of a file that cannot be read, nobody knows: whoever reads all settings reports it.
+    files.map(read).any(|text| text.map_or(true, |text| text.is_some_and(names)))
 }
 
 /// Does the same without the settings of another chart.

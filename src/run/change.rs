@@ -80,11 +80,16 @@ pub(crate) fn release(place: &Place) {
     if place.is_in_cycle() || under_way::running(place).is_some() {
         return;
     }
-    // What stays is removed with the folder, after some months.
-    let _ = fs::remove_file(place.dir().join(ASKED));
+    forget_prompts(place);
     if !place.dir().join(state_file::FILE).exists() {
         let _ = fs::remove_dir(place.dir());
     }
+}
+
+/// Removes what the user has asked for.
+pub(crate) fn forget_prompts(place: &Place) {
+    // What stays is removed with the folder, after some months.
+    let _ = fs::remove_file(place.dir().join(ASKED));
 }
 
 /// Returns the place of the own change of a session that has asked for the review of another one.

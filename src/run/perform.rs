@@ -45,6 +45,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 /// Carries out a stop, and adds what the user reads of the state whatever is decided.
 fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck> {
     let early = pause_noted(place);
+    let misfit = place.journal().misfit();
     let snapshot = place.snapshot();
     let is_for_user = is_for_user(event) && !matches!(snapshot.state, Reading::Broken(_));
     if is_for_user && differs(&place.journal().facts().left, &snapshot.state) {
@@ -54,6 +55,12 @@ fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck
         written.map_err(io(UNNOTED))?;
     }
     let mut performed = carry_out(place, event, &snapshot, start)?;
+    performed.warnings.extend(misfit.map(|path| {
+        format!(
+            "{} was not written by taskie here, and is not used: what reviews have cost so far is unknown.",
+            path.display()
+        )
+    }));
     let has_done = !performed.decision.writes_nothing() || performed.decision.ended.is_some();
     if has_done && let Some(paused) = pause_noted(place) {
         performed.hold(paused);
@@ -111,13 +118,14 @@ fn carry_out(
                 next = review(place, &event, before)?;
                 continue;
             }
-            NextStep::Write => match write(place, &event)? {
-                Some(performed) => performed,
-                None => {
+            NextStep::Write(now) => {
+                event = *now;
+                let Some(performed) = write(place, &event)? else {
                     next = NextStep::Review;
                     continue;
-                }
-            },
+                };
+                performed
+            }
             NextStep::Commit(run) => commit(place, *run)?,
         };
         let left = cost_left(&event, &performed);
@@ -152,7 +160,7 @@ fn first_step(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Result<
             }
             Performed::of(snapshot, decision)
         }
-        Step::Done(_) => return Ok(NextStep::Write),
+        Step::Done(_) => return Ok(NextStep::Write(Box::new(event.clone()))),
     };
     Ok(NextStep::Answer(Box::new(performed)))
 }
@@ -197,7 +205,7 @@ fn follows(
             let left = hook_timeout(event).saturating_sub(start.elapsed().as_secs() + RESERVE);
             (due.timeout <= left && due.gates.commands.is_empty()).then_some(NextStep::Review)
         }
-        Step::Done(next) => next.advances().then(|| NextStep::Write),
+        Step::Done(next) => next.advances().then(|| NextStep::Write(Box::new(event.clone()))),
     }
 }
 

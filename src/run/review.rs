@@ -37,8 +37,8 @@ use crate::store::running::{Begun, cancel_file};
 pub(crate) enum NextStep {
     /// Run the review that is due.
     Review,
-    /// Decide again under the write lock, and write.
-    Write,
+    /// Decide again under the write lock, and write: about this event, since gates may have made the change another one.
+    Write(Box<Event>),
     /// Do the same after this review.
     Commit(Box<Unwritten>),
     /// The event has its answer.
@@ -103,7 +103,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
             Step::Done(decision) if decision.writes_nothing() => {
                 return answered(Performed::of(&snapshot, decision));
             }
-            Step::Done(_) => return Ok(NextStep::Write),
+            Step::Done(_) => return Ok(NextStep::Write(Box::new(event))),
         };
         let unwritten = |(ended, changes), before, event, lock| {
             let unwritten = Unwritten { ended, revision, before, changes, event, lock };
@@ -208,9 +208,10 @@ fn run_reviewer(
         let spent = effort(&announced, Effort::default());
         record_lost(place, announced.clone(), stuck.to_string(), &spent);
     })?;
-    let changes = meanwhile::changes(place, &seen, tree);
     let effort = effort(&announced, spent);
-    Ok((record(place, announced, seen, invocation, outcome, effort), changes))
+    // What has been paid for comes first: the tree takes its time.
+    let ended = record(place, announced, seen.clone(), invocation, outcome, effort);
+    Ok((ended, meanwhile::changes(place, &seen, tree)))
 }
 
 /// Returns the end of a review for which no reviewer was started.

@@ -243,6 +243,12 @@ impl Journal {
         known.1.all.get(&self.instance).cloned().unwrap_or_default()
     }
 
+    /// Returns a file in its place that is not believed, if nothing else is known.
+    pub(crate) fn misfit(&self) -> Option<PathBuf> {
+        let is_unknown = self.facts() == Facts::default();
+        is_unknown.then(|| lines::misfit(&self.store, &self.file)).flatten()
+    }
+
     /// Returns a folder in which it cannot be read, and why.
     pub(super) fn unreadable(&self) -> Option<(PathBuf, io::Error)> {
         lines::unreadable(&self.store, &self.file)

@@ -121,6 +121,14 @@ pub(super) fn unreadable(store: &Store, name: &str) -> Option<(PathBuf, io::Erro
     })
 }
 
+/// Returns a file of `name` that was not made here, or that somebody has changed.
+pub(super) fn misfit(store: &Store, name: &str) -> Option<PathBuf> {
+    store.folders().find_map(|folder| {
+        let path = super::path(folder, name, KIND);
+        (path.symlink_metadata().is_ok() && believed(folder, name).is_none()).then_some(path)
+    })
+}
+
 /// The facts about the instances whose lines are in one file.
 #[derive(Debug, Default)]
 pub(super) struct Folded {

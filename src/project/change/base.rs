@@ -24,9 +24,12 @@ const USUAL: [&str; 4] = [
     "refs/heads/master",
 ];
 
-/// What the log of HEAD says where a commit is made, and not only checked out.
-const MAKING: [&str; 8] =
-    ["commit", "cherry-pick", "revert", "am: ", "(pick)", "(squash)", "(fixup)", "Merge made"];
+/// What the log of HEAD says where no commit is made. What says something else counts as made here.
+const CHECKED_OUT: [&str; 5] =
+    ["clone: ", "checkout: ", "reset: ", "Fast-forward", "(start): checkout"];
+
+/// What the log of a remote's branch says of what was pushed from here.
+const PUSHED: &str = "update by push";
 
 /// What a change is compared with where nothing is committed, in words.
 const NO_COMMIT: &str = "in this repository, which has no commit yet";
@@ -100,7 +103,7 @@ impl Repository<'_> {
     /// before the first that was made in this repository. What came from elsewhere is no part of the change.
     fn without_others(&self, base: String, head: &str) -> Result<String, Unknown> {
         let made = self.made_here();
-        let other = self.default_branch()?.map(|(_, id)| id);
+        let other = self.default_branch()?.and_then(|(name, id)| self.fetched(&name, id));
         // Without a log, what was made here is unknown.
         let other = other.filter(|other| *other != base && !made.is_empty());
         let fork = other.map(|other| self.ask(&["merge-base", head, &other])).transpose()?;
@@ -115,6 +118,20 @@ impl Repository<'_> {
         Ok(others.last().map_or(base, str::to_owned))
     }
 
+    /// Returns what was fetched last of a remote's branch, whose commit is `id` now; `None` for a local branch, and if nothing was.
+    fn fetched(&self, branch: &str, id: String) -> Option<String> {
+        let remote = branch.strip_prefix("origin/")?;
+        let (_, common) = git_dir::of(self.root)?;
+        let log = fs::read(common.join("logs/refs/remotes/origin").join(remote));
+        // A clone has no log before something has moved.
+        let Ok(log) = log else { return Some(id) };
+        let log = String::from_utf8_lossy(&log).into_owned();
+        let last = log.lines().rev().find(|line| !line.ends_with(PUSHED));
+        let first = || log.lines().next()?.split(' ').next();
+        let fetched = last.and_then(|line| line.split(' ').nth(1)).or_else(first)?;
+        (!fetched.starts_with("0000")).then(|| fetched.to_owned())
+    }
+
     /// Returns the commits that were made in the work trees of this repository, by the logs of their HEADs.
     fn made_here(&self) -> HashSet<String> {
         let Some((_, common)) = git_dir::of(self.root) else { return HashSet::new() };
@@ -124,7 +141,8 @@ impl Repository<'_> {
         for log in dirs.filter_map(|dir| fs::read(dir.join("logs/HEAD")).ok()) {
             let log = String::from_utf8_lossy(&log);
             let entries = log.lines().filter_map(|line| line.split_once('\t'));
-            let own = entries.filter(|(_, what)| MAKING.iter().any(|making| what.contains(making)));
+            let is_made = |what: &str| !CHECKED_OUT.iter().any(|other| what.contains(other));
+            let own = entries.filter(|(_, what)| is_made(what));
             made.extend(own.filter_map(|(ids, _)| ids.split(' ').nth(1).map(str::to_owned)));
         }
         made
