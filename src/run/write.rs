@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::chart::known;
 use crate::disk;
 use crate::engine::context::running_cycle;
-use crate::engine::decision::{Answer, Decision, Ended, Step};
+use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
