@@ -30,29 +30,31 @@ fn reader<'t>(document: &Document<'t>) -> Deserializer<'t> {
     Spanned::new(0..document.text.len(), document.table.clone()).into()
 }
 
-/// What serde calls otherwise than TOML does.
-const WORDS: [(&str, &str); 5] = [
+/// What serde calls otherwise than TOML does: how its messages begin, and what it expects.
+const FOUND: [(&str, &str); 6] = [
+    ("invalid type: map", "this is a table"),
+    ("invalid type: sequence", "this is a list"),
     ("unknown field", "unknown key"),
     ("missing field", "missing key"),
     ("invalid type:", "this is"),
-    ("a sequence", "a list"),
-    ("a map", "a table"),
+    ("unknown variant", "unknown value"),
 ];
+const EXPECTED: [(&str, &str); 3] =
+    [("a sequence", "a list"), ("a map", "a table"), ("struct ", "a table")];
 
 /// Returns the flaw that a key or a value does not fit.
 fn misfit(error: &Error) -> Flaw {
+    let message = error.message();
+    let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     // The name that is unknown, and those that are known, are between backticks.
-    let mut names = error.message().split('`').skip(1).step_by(2);
-    let name = names.next().unwrap_or_default();
-    let help = did_you_mean(name, names);
-    let message = match &help {
-        Some(_) => error.message().split(", expected").next().unwrap_or_default(),
-        None => error.message(),
-    };
-    let message = match message.split_once(", expected struct ") {
-        Some((found, _)) => format!("{found}, expected a table"),
-        None => message.to_owned(),
-    };
-    let message = WORDS.iter().fold(message, |message, (serde, ours)| message.replace(serde, ours));
+    let name = found.split('`').nth(1).unwrap_or_default();
+    let help = did_you_mean(name, expected.split('`').skip(1).step_by(2));
+    let begins = FOUND.iter().find_map(|(serde, ours)| Some((ours, found.strip_prefix(serde)?)));
+    let mut message =
+        begins.map_or_else(|| found.to_owned(), |(ours, rest)| ours.to_string() + rest);
+    if help.is_none() && !expected.is_empty() {
+        let ours = EXPECTED.iter().find(|(serde, _)| expected.starts_with(serde));
+        message += &format!(", expected {}", ours.map_or(expected, |(_, ours)| ours));
+    }
     Flaw::new(Code::Misfit, message).help(help).at(error.span())
 }

@@ -66,7 +66,7 @@ pub(super) fn run(
             .map(|(name, setting)| {
                 let held_back = setting.held_back.as_ref().map(|held| {
                     let from = held.file.display().to_string();
-                    json!({ "value": held.value, "from": from, "why": held.why.text() })
+                    json!({ "value": held.value, "from": from, "why": held.why })
                 });
                 let from = origin(setting, |path| path.display().to_string());
                 let facts = json!({ "value": setting.value, "from": from, "held_back": held_back });
@@ -87,7 +87,7 @@ pub(super) fn run(
     for (name, setting) in &read.settings {
         let held_back = setting.held_back.as_ref().map(|held| {
             let (value, file) = (in_words(&held.value), short_path(&held.file));
-            let why = held.why.text();
+            let why = held.why;
             format!("; {value} in {file} is held back: {why}: `taskie config trust`")
         });
         let from = origin(setting, short_path) + &held_back.unwrap_or_default();

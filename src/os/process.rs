@@ -1,14 +1,6 @@
 //! Processes other than those of a run.
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-
-/// Returns whether there is a process with this id. One that has ended, and that nobody has reaped, does not count on Linux.
-pub(crate) fn is_running(id: u32) -> bool {
-    match cfg!(target_os = "linux") {
-        true => std::fs::read_link(format!("/proc/{id}/exe")).is_ok(),
-        false => pid(id).is_some_and(|pid| test_kill_process(pid).is_ok()),
-    }
-}
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Kills a child of this process.
 pub(crate) fn kill(id: u32) {

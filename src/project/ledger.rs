@@ -4,7 +4,6 @@
 //! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
 //! they are versioned with it, and a reviewer on another machine gets them too.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
@@ -70,30 +69,25 @@ pub(crate) fn entries(
             last.insert(review.file.clone(), review);
         }
     }
-    let files = inspect::reviews(chart, last.keys().map(String::as_str));
-    let files: HashMap<&str, &ReviewFile> =
-        files.iter().map(|file| (file.name.as_str(), file)).collect();
     let mut entries = Vec::new();
     for review in last.values() {
-        let file = files.get(review.file.as_str()).copied();
-        let answer = file.map_or_else(String::new, |file| answer(root, dir, file, review));
+        let file = inspect::reviews(chart, std::iter::once(&*review.file)).pop();
+        let answer = file.as_ref().map(|file| answer(root, dir, file, review)).unwrap_or_default();
+        let before = file.map(|file| file.files.replace("{n}", &(review.n - 1).to_string()));
+        let before = before.and_then(|name| last.get(&name));
         let is_of_cycle = unfinished.is_some_and(|(files, count)| {
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
         let is_over = is_known && !is_of_cycle;
         // A plan ends once, and what nobody has answered is still to be done. A change can begin again.
         let silent = if is_over && chart.scope.is_of_changes() { OVER } else { OPEN };
-        let before = file.and_then(|file| {
-            let n = (review.n - 1).to_string();
-            last.get(&file.files.replace("{n}", &n))
-        });
         for (id, finding) in review.found.named(&review.file) {
             let ruled = rulings.iter().find_map(|line| ruled(line, &id, finding));
             let said = ruled.or_else(|| said(&answer, &id));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
             let is_same = |other: &Finding| other.is_same(&finding);
-            let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
+            let is_again = before.is_some_and(|it| it.found.findings.iter().any(is_same));
             entries.push(LedgerEntry {
                 id,
                 n: review.n,

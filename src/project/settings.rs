@@ -67,27 +67,15 @@ impl Setting {
 pub(crate) struct HeldBack {
     pub(crate) value: Json,
     pub(crate) file: PathBuf,
-    pub(crate) why: Why,
+    /// Why it needs the user's consent, as the end of a sentence about it.
+    pub(crate) why: &'static str,
 }
 
-/// Why a value needs the user's consent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// It gives a reviewer more rights or instructions, or runs something.
-    Power,
-    /// It lets more through than the user's own file does, or a default that is a bound.
-    Looser,
-}
+/// It gives a reviewer more rights or instructions, or runs something.
+const POWER: &str = "it needs trust";
 
-impl Why {
-    /// Returns the reason, as the end of a sentence about a value.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Power => "it needs trust",
-            Self::Looser => "it is looser than your own or the default",
-        }
-    }
-}
+/// It lets more through than the user's own file does, or a default that is a bound.
+const LOOSER: &str = "it is looser than your own or the default";
 
 /// All settings of a chart in a project.
 #[derive(Debug)]
@@ -203,7 +191,7 @@ impl Settings {
                 setting.origin = Some(path.clone());
                 setting.value = without_must_run(&name, &value);
                 if setting.value != value {
-                    let (file, why) = (path.clone(), Why::Power);
+                    let (file, why) = (path.clone(), POWER);
                     setting.held_back = Some(HeldBack { value, file, why });
                 }
             }
@@ -238,9 +226,9 @@ impl Settings {
             let has_power = is_new && (field.is_file() || field.is_of_commands() || turns_on);
             let has_bound = setting.origin.is_some() || field.is_bound();
             let why = if !has_power && has_bound && field.is_looser(&value, users) {
-                Some(Why::Looser)
+                Some(LOOSER)
             } else if has_power || without_must_run(&name, &value) != value {
-                Some(Why::Power)
+                Some(POWER)
             } else {
                 None
             };

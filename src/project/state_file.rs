@@ -48,21 +48,14 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// Returns the required fields that are missing, in words, each with the key that may be a misspelling of it.
+    /// Returns the required fields that are missing, in words.
     pub(crate) fn lacks(&self) -> Option<String> {
-        let Self::Sound { text, context, absent, .. } = self else {
-            return None;
-        };
-        if absent.is_empty() {
-            return None;
+        match self {
+            Self::Sound { absent, .. } if !absent.is_empty() => {
+                Some(format!("`{}`", absent.join("`, `")))
+            }
+            _ => None,
         }
-        let raw: Map<String, Json> = serde_json::from_slice(text).unwrap_or_default();
-        let unknown = || raw.keys().filter(|key| !context.contains_key(*key));
-        let names = absent.iter().map(|name| {
-            let slip = suggest(name, unknown().map(String::as_str));
-            slip.map_or_else(|| format!("`{name}`"), |key| format!("`{name}` (is it `{key}`?)"))
-        });
-        Some(names.collect::<Vec<String>>().join(", "))
     }
 
     /// Returns the text of a state that can be used.

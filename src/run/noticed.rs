@@ -4,8 +4,10 @@
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::context::{Context, base, running_cycle, unfinished};
-use crate::engine::decision::Decision;
+use crate::engine::decision::{Decision, Ended};
 use crate::engine::event::{Event, Trigger};
+use crate::host::vendors::PASS;
+use crate::project::change::head;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::store::facts::{Fact, Left, Owed};
@@ -116,7 +118,23 @@ pub(super) fn decided(
     }
     left.is_gone = false;
     left.fields.clone_from(after);
+    left.base = base_after(place, left.base, decision);
     left
+}
+
+/// Returns the commit up to which reviews of code that passed have seen everything after a decision: what the review that has ended
+/// its cycle with it has read, or else what it was before, or that at which the instance begins.
+fn base_after(place: &Place, before: Option<String>, decision: &Decision) -> Option<String> {
+    let passed = |ended: &Ended| {
+        !ended.superseded
+            && ended.outcome.verdict_and_error().0 == Some(PASS)
+            && decision.advances()
+    };
+    let has_passed = decision.ended.as_ref().is_some_and(passed);
+    let last = has_passed.then(|| place.journal().reviews().pop()).flatten();
+    let read = last.and_then(|review| review.code?.head);
+    let begins = || (!place.chart.cycles.is_empty()).then(|| head(&place.root)).flatten();
+    read.or(before).or_else(begins)
 }
 
 /// What was done to a cycle that waits to be resumed.

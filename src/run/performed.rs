@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision, Ended};
 use crate::engine::event::Event;
-use crate::project::change::head;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
@@ -109,11 +108,6 @@ impl Performed {
         let mut line = DecisionLine::new(&place.instance.name, event);
         line.named.clone_from(&self.pending.news);
         line.fill(&place.chart, &self.decision, &self.before);
-        // The first decision about an instance that this machine knows.
-        let begins = !self.decision.patch.is_empty()
-            && !place.chart.cycles.is_empty()
-            && place.journal().base(&place.chart).is_none();
-        line.head = begins.then(|| head(&place.root)).flatten();
         line.stuck = line.stuck.or_else(|| self.unusable.clone());
         line
     }

@@ -29,11 +29,11 @@ const DONE: usize = 64;
 /// A line of the journal, as far as facts follow from it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
+    #[serde(flatten)]
+    pub(crate) fact: Fact,
     /// The time, in RFC 3339.
     pub(crate) at: String,
     pub(crate) instance: String,
-    #[serde(flatten)]
-    pub(crate) fact: Fact,
 }
 
 /// What a line says.
@@ -145,6 +145,10 @@ pub(crate) struct Left {
     /// There is no state anymore; those were its fields.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_gone: bool,
+    /// The commit that was checked out when the last review of code began that passed and ended its cycle; without one, that at
+    /// which the instance began. What is different from it, no such review has seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
     /// What the user reads at the next stop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) news: Vec<String>,
@@ -160,8 +164,6 @@ pub(crate) struct Owed {
     pub(crate) at: String,
     /// A hash of the text of the state that it belongs to.
     pub(crate) state: u64,
-    /// The hook that gives it.
-    pub(crate) hook: u32,
     pub(crate) block: Option<String>,
     pub(crate) messages: Vec<String>,
     /// A cycle has passed with it, or is left as if it had.
@@ -379,7 +381,7 @@ mod tests {
     }
 
     const STOP: &str = r#""decision","event":"Stop","wrote":{"fields":{"n":1},"chart":null,
-        "owed":{"at":"1","state":5,"hook":7,"block":"x","messages":[],"has_passed":false}}"#;
+        "owed":{"at":"1","state":5,"block":"x","messages":[],"has_passed":false}}"#;
 
     #[test]
     fn facts_follow_from_lines() {

@@ -22,7 +22,6 @@ use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::IndexMap;
-use crate::host::vendors::PASS;
 use crate::text::plain_line;
 
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
@@ -69,9 +68,6 @@ pub(crate) struct DecisionLine {
     /// What was named to the user: changes by others, and what let a cycle end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) named: Vec<String>,
-    /// The commit that was checked out when the instance began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) head: Option<String>,
     /// Why nothing could be decided, or why that was the answer if no rule says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stuck: Option<String>,
@@ -204,9 +200,9 @@ fn read(store: &Store, file: &str, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     lines
 }
 
-/// Returns whether a line says something about a review that has ended. In a text, there would be a backslash before each quote.
+/// Returns whether a line says something about a review that has ended.
 fn is_of_review(line: &str) -> bool {
-    line.starts_with(r#"{"line":"review""#) || line.contains(r#""line":"aside""#)
+    [r#"{"line":"review""#, r#"{"line":"aside""#].iter().any(|start| line.starts_with(start))
 }
 
 /// The journal of one instance.
@@ -322,26 +318,6 @@ impl Journal {
         let last = || self.reviews().pop();
         let last = self.facts().is_undecided.then(last).flatten();
         last.filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
-    }
-
-    /// Returns the commit that was checked out when the last review of code began that passed and ended its cycle; without one,
-    /// that at which the instance began. What is different from it, no such review has seen.
-    pub(crate) fn base(&self, chart: &Chart) -> Option<String> {
-        let (mut base, mut head) = (None, None);
-        for line in self.read() {
-            match line {
-                Line::Gate(_) => {}
-                Line::Review(review) => head = review.code.and_then(|code| code.head),
-                Line::Decision(decided) => {
-                    let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
-                    let passed = decided.review.is_some_and(|review| {
-                        advances && !review.superseded && review.verdict.as_deref() == Some(PASS)
-                    });
-                    base = head.take_if(|_| passed).or(decided.head).or(base);
-                }
-            }
-        }
-        base
     }
 
     /// Returns how many times in a row a gate has failed in the same way, this time included; if gates have failed often since

@@ -6,13 +6,8 @@
 
 use super::facts::Owed;
 use super::journal;
-use crate::clock;
 use crate::engine::decision::{Answer, Decision};
 use crate::hash;
-use crate::os::process::is_running;
-
-/// For this many seconds, a hook that is still running is expected to give its answer.
-const GRACE: u64 = 60;
 
 impl Owed {
     /// Returns the answer of `decision`, which belongs to the state with this `text`.
@@ -20,7 +15,6 @@ impl Owed {
         Self {
             at: journal::now(),
             state: hash::number(text),
-            hook: std::process::id(),
             block: match &decision.answer {
                 Answer::Block(reason) => Some(reason.clone()),
                 _ => None,
@@ -37,12 +31,7 @@ impl Owed {
 
     /// Returns the answer if it is still owed for the state with this `text`.
     pub(crate) fn for_state(&self, text: &[u8]) -> Option<Decision> {
-        // If another process has the id of the hook by now, it won't for long.
-        let is_young = clock::seconds(&self.at).is_some_and(|at| clock::now() < at + GRACE);
-        if self.state != hash::number(text) || is_young && is_running(self.hook) {
-            return None;
-        }
-        Some(Decision {
+        (self.state == hash::number(text)).then(|| Decision {
             messages: self.messages.clone(),
             answer: self.block.clone().map_or(Answer::Allow, Answer::Block),
             ..Decision::default()

@@ -305,6 +305,27 @@ fn a_chart_is_looked_at_step_by_step() {
     assert_eq!(found(&rest), expected);
 }
 
+/// A key or a value that does not fit is found at its place, in the words of TOML.
+#[test]
+fn what_does_not_fit_is_named() {
+    for (from, to, place, message) in [
+        ("base = \"text\"\n", "", (49, 1), "missing key `base`"),
+        ("allow = true", "alow = true", (72, 1), "unknown key `alow`"),
+        ("[files]", "[file]", (25, 2), "unknown key `file`"),
+        ("advance = true", "advance = 1", (70, 11), "this is integer `1`, expected a boolean"),
+        ("[\"text.md\"]", "\"text.md\"", (51, 11), "this is string \"text.md\", expected a list"),
+        ("home = \".texts\"", "home = []", (12, 8), "this is a list, expected a string"),
+        ("\"phase\" }", "\"phse\" }", (16, 18), "unknown type `phse`"),
+        ("\"final\"", "\"finl\"", (37, 17), "unknown value `finl`"),
+        ("{n:int}.md", "{n:int.md", (26, 12), "`chapter-{n:int.md` has a `{` without its `}`"),
+    ] {
+        let report = report_on(&BASE.replacen(from, to, 1));
+        let [found] = report["findings"].as_array().unwrap().as_slice() else { panic!("{report}") };
+        assert_eq!(found["message"], message, "{to}");
+        assert_eq!((&found["line"], &found["column"]), (&json!(place.0), &json!(place.1)), "{to}");
+    }
+}
+
 /// The output of `taskie check-chart` for the charts that are compiled in. It is the same in every project, so all tests
 /// share one run.
 pub fn compiled_in() -> &'static str {

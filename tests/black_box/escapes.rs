@@ -451,6 +451,7 @@ fn nothing_is_printed_elsewhere() {
         "cli/trust.rs",
         "cli/check_chart.rs",
         // Stdout as a terminal or a pipe; nothing is printed.
+        "commands/review.rs",
         "run/asked.rs",
         "os/supervisor.rs",
         "check/lint/report.rs",

@@ -1,21 +1,47 @@
 //! What a chart looks at in the instance's directory: sets of files, and rows of files.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::value::{FilePattern, LineText, SetPattern};
 use crate::files::pattern::{Captures, Pattern};
 use crate::hash::IndexMap;
 
 /// A set of files: their patterns, or a table that also says which of their lines to read.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "a set of files is a list of patterns, or a table with `names` and `line`"
-)]
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(untagged)]
 pub enum FileSet {
     Names(Vec<SetPattern>),
     Read(ReadFiles),
+}
+
+/// By hand, so that an error is about the pattern that is wrong.
+impl<'de> Deserialize<'de> for FileSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(EitherSet)
+    }
+}
+
+struct EitherSet;
+
+impl<'de> Visitor<'de> for EitherSet {
+    type Value = FileSet;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of patterns, or a table with `names` and `line`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<FileSet, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(items)).map(FileSet::Names)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FileSet, A::Error> {
+        ReadFiles::deserialize(MapAccessDeserializer::new(map)).map(FileSet::Read)
+    }
 }
 
 /// A set of files whose lines are read.

@@ -72,35 +72,27 @@ impl Repository<'_> {
             }
             Base::Now => Ok((after.to_owned(), "since now".to_owned())),
             Base::AtHand | Base::Coming => {
-                let uncommitted = differing(&head)?;
-                let is_clean = !uncommitted.iter().any(Changed::is_readable);
-                let branch = is_clean.then(|| self.default_branch());
-                match branch.transpose()?.flatten() {
-                    Some((branch, id)) => {
-                        Ok((self.fork(&head, &id, &branch)?, format!("since {branch}")))
-                    }
-                    None if is_clean
-                        && matches!(base, Base::AtHand)
-                        && !self.is_only_branch()? =>
-                    {
-                        let why = "the default branch is unknown, so there is nothing to compare HEAD with";
-                        Err(self.without_base("the default branch", why))
-                    }
-                    None => Ok((head, "since HEAD".to_owned())),
+                let at_head = (head.clone(), "since HEAD".to_owned());
+                if differing(&head)?.iter().any(Changed::is_readable) {
+                    return Ok(at_head);
+                }
+                match (base, self.began(&head)) {
+                    (Base::Coming, Err(_)) => Ok(at_head),
+                    (_, began) => began,
                 }
             }
         }
     }
 
-    /// Returns the commit at which HEAD left the default branch, or HEAD where there is no other branch.
-    pub(super) fn left(&self) -> Result<String, Unknown> {
+    /// Returns the commit at which HEAD left the default branch, and what that is in words; HEAD where there is no other branch.
+    pub(super) fn began(&self, head: &str) -> Result<(String, String), Unknown> {
         match self.default_branch()? {
-            Some((_, id)) => Ok(id),
-            None if self.is_only_branch()? => Ok("HEAD".to_owned()),
-            None => Err(Unknown::new(
-                "the default branch is unknown",
-                "name the commits to look at, such as REV..HEAD",
-            )),
+            Some((branch, id)) => Ok((self.fork(head, &id, &branch)?, format!("since {branch}"))),
+            None if self.is_only_branch()? => Ok((head.to_owned(), "since HEAD".to_owned())),
+            None => {
+                let why = "the default branch is unknown, so there is nothing to compare HEAD with";
+                Err(self.without_base("the default branch", why))
+            }
         }
     }
 
@@ -150,7 +142,10 @@ impl Repository<'_> {
     fn without_base(&self, other: &str, why: &str) -> Unknown {
         let shallow = self.ask(&["rev-parse", "--is-shallow-repository"]);
         if !matches!(shallow, Ok(Some(said)) if said == "true") {
-            return Unknown::new(why, "name the commit to compare with: --base REV");
+            return Unknown::new(
+                why,
+                "name the commit to compare with: `review --base REV`, or `verify REV..HEAD`",
+            );
         }
         let message = format!(
             "this clone is shallow: it does not have the commit from which HEAD and {other} went apart"

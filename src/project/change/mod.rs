@@ -62,7 +62,7 @@ pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
 /// differs in the work tree from where it left the default branch.
 pub(crate) fn in_range(trees: &Trees, range: Option<&str>) -> Result<Vec<Changed>, Unknown> {
     let Some(range) = range else {
-        let base = trees.repository(|repository| repository.left())?;
+        let (base, _) = trees.repository(|repository| repository.began(&repository.head()?))?;
         return Ok(read(trees, Base::Left(&base))?.files);
     };
     let (from, to) = range.split_once("..").unwrap_or((range, ""));

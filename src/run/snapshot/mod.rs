@@ -235,7 +235,7 @@ impl World for Snapshot {
                     false
                 }))
             }
-            Source::Base => Value::from(self.place.journal().base(&self.place.chart)),
+            Source::Base => Value::from(self.place.journal().facts().left.base),
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent { cycle, files, count } => {
