@@ -2,7 +2,7 @@
 //! longer than a minute for a hook.
 //!
 //! A process of its own answers the stop, or reviews the change of the branch. A call waits for it as long as its time allows. If
-//! that is too short, the answer is owed, as that of any hook, and the next call gives it.
+//! that is too short, the answer is owed, as that of any hook, and a call that begins after its end gives it.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
@@ -71,7 +71,8 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             }
             Some(None) => {}
             None if is_under_way(place, waited) => is_anothers = true,
-            None if is_anothers && owed(place).is_none() => {
+            // Its answer is for the call that has started it.
+            None if is_anothers => {
                 let text =
                     "The review that was running has ended. `taskie findings` lists what it found.";
                 return Ok(Output::text(text).with_code(place.is_in_cycle().into()));

@@ -307,11 +307,7 @@ impl Deciding {
                 Ended::new(unnamed(cycle, who, names.count(cycle) + 1), outcome)
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
-            (Ok(request), Some(ended))
-                if !ended.superseded && request.is_same_request(&ended.invocation) =>
-            {
-                ended
-            }
+            (Ok(request), Some(ended)) if request.is_same_request(&ended.invocation) => ended,
             (_, Some(ended)) => {
                 return self.set_aside(&ended).map(|decision| Some(Step::Done(decision)));
             }

@@ -17,6 +17,7 @@ use crate::run::change;
 use crate::run::foresee::peek;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
+use crate::text::full_stop;
 
 /// Returns the answer to an event, and what is done once the host has it. The error says that this process has to end. The chart of the plans answers, or the project's own. If
 /// it has nothing against a stop and none of its cycles is running, the chart of changes answers too.
@@ -40,7 +41,8 @@ pub(super) fn reply_to(
     match begun {
         Ok(warnings) => plan.warnings.extend(warnings),
         Err(why) => {
-            plan.messages.push(format!("What this session changes is not reviewed: {why}"));
+            let end = full_stop(&why);
+            plan.messages.push(format!("What this session changes is not reviewed: {why}{end}"));
         }
     }
     let change = match named.is_none() && is_stop(name) {
