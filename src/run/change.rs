@@ -82,6 +82,7 @@ pub(crate) fn release(place: &Place) {
     }
     forget_prompts(place);
     if !place.dir().join(state_file::FILE).exists() {
+        // Reviews may be in it.
         let _ = fs::remove_dir(place.dir());
     }
 }
