@@ -71,11 +71,14 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
             }
             Some(None) => {}
             None if is_under_way(place, waited) => is_anothers = true,
-            // Its answer is for the call that has started it.
             None if is_anothers => {
-                let text =
-                    "The review that was running has ended. `taskie findings` lists what it found.";
-                return Ok(Output::text(text).with_code(place.is_in_cycle().into()));
+                // The call that has started it may be about to give its answer.
+                sleep(5 * LOOK);
+                is_anothers = false;
+                if owed(place).is_none() {
+                    let text = "The review that was running has ended. `taskie findings` lists what it found.";
+                    return Ok(Output::text(text).with_code(place.is_in_cycle().into()));
+                }
             }
             None => answers = Some(start(session, &printed).map_err(failed())?),
         }
