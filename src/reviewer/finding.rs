@@ -184,10 +184,22 @@ impl Finding {
     }
 }
 
-/// Returns the words of a title in lower case.
+/// Returns the words of a title in lower case, without the numbers of lines: a number is one after `:` or the word `line`.
 fn words(title: &str) -> Vec<String> {
-    let words = title.split(|sign: char| !sign.is_alphanumeric());
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = title;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let (signs, from) = rest.split_at(start);
+        let end = from.find(|sign: char| !sign.is_alphanumeric());
+        let (word, after) = from.split_at(end.unwrap_or(from.len()));
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        let is_after_line = || words.last().is_some_and(|word| word == "line");
+        if !is_number || !(signs.ends_with(':') || is_after_line()) {
+            words.push(word.to_lowercase());
+        }
+        rest = after;
+    }
+    words
 }
 
 #[cfg(test)]
@@ -198,8 +210,9 @@ mod tests {
     fn findings_that_say_the_same() {
         let cases = [
             ("`a` leaks at src/a.rs:12", "A leaks: src/a.rs:40.", false),
-            ("`a` leaks (src/a.rs)", "A leaks, src/a.rs.", true),
-            ("Line 12 leaks", "line 40: leaks", false),
+            ("`a` leaks (src/a.rs:12)", "A leaks, src/a.rs:40.", true),
+            ("a leaks (src/a.rs:12:5)", "a leaks (src/a.rs:40:9)", true),
+            ("Line 12 leaks", "line 40: leaks", true),
             ("Task 3 has no criteria", "Task 4 has no criteria", false),
             ("needs utf8", "needs utf16", false),
             ("42", "42!", true),
