@@ -308,11 +308,7 @@ impl Deciding {
                 Ended::new(unnamed, Outcome::Failed(fault.to_string()))
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
-            (Ok(request), Some(ended))
-                if !ended.superseded && request.is_same_request(&ended.invocation) =>
-            {
-                ended
-            }
+            (Ok(request), Some(ended)) if request.is_same_request(&ended.invocation) => ended,
             (_, Some(ended)) => {
                 return self.set_aside(&ended).map(|decision| Some(Step::Done(decision)));
             }
