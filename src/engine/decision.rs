@@ -239,7 +239,7 @@ pub struct Ended {
     pub invocation: Invocation,
     /// How it ended.
     pub outcome: Outcome,
-    /// It does not count: someone entered a phase or ran a command in the meantime, or the state no longer asks for it.
+    /// It does not count: the state no longer asks for it.
     pub superseded: bool,
     /// What it cost. Only texts show it; no rule depends on it.
     pub effort: Effort,

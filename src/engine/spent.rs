@@ -29,7 +29,7 @@ pub struct PastReview {
     pub verdict: Option<String>,
     /// Why it failed.
     pub error: Option<String>,
-    /// Why it does not count although it has ended, unless a command is the reason.
+    /// Why it does not count although it has ended.
     #[serde(skip)]
     pub aside: Option<String>,
     /// How many seconds it took.

@@ -6,8 +6,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::chart::Chart;
-use crate::engine::context::Context;
 use crate::project::change::Tree;
 use crate::project::git;
 use crate::project::seen::{self, Seen};
@@ -44,11 +42,4 @@ pub(crate) fn changes(place: &Place, seen: &Seen, tree: Option<Arc<Tree>>) -> Op
     });
     let sentences: Vec<String> = changes.into_iter().chain(unknown).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
-}
-
-/// Returns whether the state has other fields than before: another limit counts.
-pub(crate) fn has_moved_on(chart: &Chart, before: &Context, now: &Context) -> bool {
-    let is_limit = |name: &String| chart.cycles.values().any(|cycle| cycle.limit == *name);
-    let mut names = chart.context.keys();
-    names.any(|name| before.get(name) != now.get(name) && !is_limit(name))
 }

@@ -48,8 +48,6 @@ pub(crate) enum NextStep {
 /// A review that has ended and is not written yet, with what was there when it began.
 pub(crate) struct Unwritten {
     pub(crate) ended: Ended,
-    /// How many phases had been entered and commands run before it.
-    pub(crate) revision: u64,
     pub(crate) before: Arc<Snapshot>,
     /// A sentence about the files that have changed since.
     pub(crate) changes: Option<String>,
@@ -93,9 +91,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
     // Gates take their time and may change the work: after them, this looks and decides again.
     loop {
         // The process that held the lock a moment ago may have done what this decision asks for.
-        let write_lock = place.lock()?;
-        let revision = place.journal().facts().revision;
-        drop(write_lock);
         let snapshot = place.snapshot();
         event = again(place, &event).map_err(Fault::World)?;
         let invocation = match snapshot.decide(&event, None)? {
@@ -106,7 +101,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
             Step::Done(_) => return Ok(NextStep::Write),
         };
         let unwritten = |(ended, changes), before, event, lock| {
-            let unwritten = Unwritten { ended, revision, before, changes, event, lock };
+            let unwritten = Unwritten { ended, before, changes, event, lock };
             Ok(NextStep::Commit(Box::new(unwritten)))
         };
         if let Some(ended) = paid(place, &invocation) {

@@ -1,4 +1,4 @@
-//! Decides once more under the write lock, and writes the decision: effects first, then the revision, then the state, and
+//! Decides once more under the write lock, and writes the decision: effects first, then the state, and
 //! who drives the instance.
 
 use std::slice::from_ref;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::chart::known;
 use crate::disk;
 use crate::engine::context::running_cycle;
-use crate::engine::decision::{Answer, Decision, Ended, Step};
+use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
@@ -17,7 +17,6 @@ use crate::project::find;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
-use crate::run::meanwhile::has_moved_on;
 use crate::run::noticed::{self, Noticed, is_for_user};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -59,24 +58,19 @@ pub(crate) fn commit(place: &Place, run: Unwritten) -> Result<Performed, Stuck> 
 }
 
 fn decide_and_write(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {
-    let Unwritten { ended, revision: then, before, changes, event, lock: _review_lock } = run;
+    let Unwritten { ended, before, changes, event, lock: _review_lock } = run;
     let _lock = place.lock()?;
-    let snapshot = place.snapshot();
-    let revision = place.journal().facts().revision;
-    // Someone has entered a phase or run a command. (The reviewer may have removed the file with the revision.)
-    let superseded =
-        revision != then && has_moved_on(&place.chart, before.context(), snapshot.context());
-    let is_blamed = !ended.effort.not_started && revision <= then;
+    let was_started = !ended.effort.not_started;
     let (by, until) = (ended.invocation.name.clone(), ended.effort.until);
-    let snapshot = Arc::new(snapshot.after_review(&before));
-    let step = snapshot.decide(&event, Some(Ended { superseded, ..ended }))?;
+    let snapshot = Arc::new(place.snapshot().after_review(&before));
+    let step = snapshot.decide(&event, Some(ended))?;
     let mut decision = step.decision().unwrap_or_default();
     if let Some(until) = until {
         // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
         // recorded, they just try again.
         let _ = postponed::write(&place.store, &by, until);
     }
-    if is_blamed && decision.is_set_aside() {
+    if was_started && decision.is_set_aside() {
         let why = "it did not count, because the state was changed while it ran".to_owned();
         // Without it, reviews that do not count go on for longer.
         let _ = place.journal().note(Fact::Aside { why });

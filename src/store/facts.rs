@@ -42,7 +42,6 @@ pub(crate) struct Entry {
 pub(crate) enum Fact {
     /// Something is decided. What that writes comes after this line, and then a line that it has landed.
     Decision {
-        event: String,
         /// The review that it is about.
         #[serde(default, skip_serializing)]
         review: Option<IgnoredAny>,
@@ -281,8 +280,6 @@ pub(crate) struct Facts {
     /// Until when each reviewer cannot run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(super) postponed: IndexMap<String, u64>,
-    /// How many phases were entered and commands run.
-    pub(crate) revision: u64,
     /// Nothing is decided about the review that has ended last; and the same before the last decision.
     pub(crate) is_undecided: bool,
     was_undecided: bool,
@@ -296,14 +293,12 @@ impl Facts {
         let left = &mut self.left;
         match fact {
             Fact::Facts { .. } | Fact::Aside { .. } | Fact::Other => {}
-            Fact::Decision { event, review, wrote } => {
+            Fact::Decision { review, wrote } => {
                 let was_undecided = self.is_undecided;
                 self.is_undecided &= review.is_none();
                 if let Some(wrote) = wrote {
                     self.was_undecided = was_undecided;
                     self.before = Some(Box::new(std::mem::replace(left, *wrote)));
-                    let is_command = [ENTER, RUN].iter().any(|start| event.starts_with(start));
-                    self.revision += u64::from(is_command);
                 }
             }
             Fact::Review => (self.is_undecided, self.running) = (true, None),
@@ -389,9 +384,6 @@ mod tests {
             r#""began","running":{"cycle":"c","n":1,"file":"f","by":null,"started":1,"timeout":2}"#;
         assert!(facts(&[began]).running.is_some());
         assert!(facts(&[began, r#""over""#]).running.is_none());
-
-        let enter = r#""decision","event":"enter x","wrote":{"fields":{"n":2}}"#;
-        assert_eq!(facts(&[STOP, enter, enter]).revision, 2, "a stop is no command");
 
         let news = [r#""news","text":"a""#, r#""news","text":"b""#, r#""said","news":["a"]"#];
         assert_eq!(facts(&news).left.news, ["b"]);
