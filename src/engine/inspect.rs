@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::event::Event;
 use super::fault::Fault;
@@ -143,17 +143,6 @@ impl Inspector {
             limit: self.names.field(&cycle.limit).as_i64().unwrap_or(i64::MAX),
             is_due: self.names.is_due(cycle).unwrap_or(false),
         }
-    }
-
-    /// Returns the context fields that an expression or a text uses, directly or through a let, with their values.
-    pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
-        let chart = &self.names.chart;
-        let named = chart.names_in([source]);
-        let fields = chart.context.keys();
-        fields
-            .filter(|field| named.contains(field.as_str()))
-            .map(|field| (field.clone(), self.names.field(field)))
-            .collect()
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use super::render::rendered;
-use super::statement::{Receipt, Statement};
+use super::statement::Receipt;
 use crate::chart::Chart;
 use crate::disk;
 use crate::hash;
@@ -61,11 +61,7 @@ pub(super) fn read(file: &Path) -> io::Result<Vec<(String, Option<Receipt>)>> {
 
 fn parsed(text: &[u8]) -> Vec<(String, Option<Receipt>)> {
     let text = String::from_utf8_lossy(text);
-    let lines = text.lines().map(|line| {
-        let statement: Option<Statement> = serde_json::from_str(line).ok();
-        (line.to_owned(), statement.map(|it| it.predicate))
-    });
-    lines.collect()
+    text.lines().map(|line| (line.to_owned(), Receipt::of(line))).collect()
 }
 
 /// Appends the receipts that a file lacks, each with the hash of the line before it. What a process that was killed has left of a
@@ -84,7 +80,7 @@ fn append(file: &Path, receipts: &[Receipt]) -> io::Result<()> {
     };
     let mut more = String::new();
     for receipt in receipts.iter().filter(|receipt| !is_known(receipt)) {
-        let line = serde_json::to_string(&Receipt { before, ..receipt.clone() }.statement())?;
+        let line = Receipt { before, ..receipt.clone() }.line();
         before = Some(hash::of(line.as_bytes()));
         more += &format!("{line}\n");
     }

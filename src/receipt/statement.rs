@@ -49,17 +49,6 @@ pub(crate) struct Reviewed {
     pub(super) sha256: Option<String>,
 }
 
-/// A line: an in-toto statement about the tree that was reviewed, or about the last review if it was about a document.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Statement {
-    #[serde(rename = "_type")]
-    kind: String,
-    subject: Json,
-    #[serde(rename = "predicateType")]
-    predicate_type: String,
-    pub(super) predicate: Receipt,
-}
-
 impl Receipt {
     /// Returns whether the cycle has ended because its reviews were clean.
     pub(crate) fn has_passed(&self) -> bool {
@@ -79,18 +68,27 @@ impl Receipt {
         })
     }
 
-    pub(super) fn statement(&self) -> Statement {
+    /// Returns its line: an in-toto statement about the tree that was reviewed, or about the last review if it was about a
+    /// document.
+    pub(super) fn line(&self) -> String {
         let last = self.reviews.last();
-        let digest = match (&self.code, last) {
-            (Some(code), _) => json!({ "gitTree": code.tree }),
-            (None, last) => json!({ "sha256": last.and_then(|review| review.sha256.as_ref()) }),
+        let digest = match &self.code {
+            Some(code) => json!({ "gitTree": code.tree }),
+            None => json!({ "sha256": last.and_then(|review| review.sha256.as_ref()) }),
         };
-        Statement {
-            kind: "https://in-toto.io/Statement/v1".to_owned(),
-            subject: json!([{ "name": self.instance, "digest": digest }]),
-            predicate_type: "urn:taskie:receipt:1".to_owned(),
-            predicate: self.clone(),
-        }
+        let statement = json!({
+            "_type": "https://in-toto.io/Statement/v1",
+            "subject": [{ "name": self.instance, "digest": digest }],
+            "predicateType": "urn:taskie:receipt:1",
+            "predicate": self,
+        });
+        statement.to_string()
+    }
+
+    /// Returns the receipt that a line is.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        let mut statement: Json = serde_json::from_str(line).ok()?;
+        serde_json::from_value(statement.get_mut("predicate")?.take()).ok()
     }
 }
 

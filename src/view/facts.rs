@@ -10,19 +10,17 @@ use super::progress::{Progress, progress};
 use super::reviews::{ReviewFacts, failures, on_disk};
 use super::stop::Stop;
 use super::turn::{Next, Turn, Waits};
-use crate::chart::{Chart, Cycle};
+use crate::chart::Chart;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::inspect::{Inspector, Standing};
-use crate::engine::spent::of_cycle;
 use crate::hash::IndexMap;
 use crate::project::state_file::Reading;
 use crate::run::foresee::obstacle_at_stop;
 use crate::run::place::Place;
 use crate::store::facts::Running;
-use crate::store::journal::{GateLine, Line, ReviewLine};
+use crate::store::journal::{GateLine, Line};
 use crate::store::postponed;
-use crate::text;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -66,34 +64,8 @@ pub(crate) struct CycleFacts {
     pub(crate) standing: Standing,
     /// Who does the next review.
     pub(crate) by: Option<String>,
-    /// How near it is to its end, in words.
+    /// How near it is to its end, in words; empty if the chart does not say.
     pub(crate) streak: String,
-    /// The figures of its reviews so far.
-    pub(crate) figures: Figures,
-}
-
-impl CycleFacts {
-    /// Gathers the facts about the running `cycle`; `by` is who does its next review.
-    fn of(view: &Inspector, cycle: &Cycle, by: Option<String>, journal: &[ReviewLine]) -> Self {
-        let fields = || {
-            let fields = view.fields_in(&cycle.exit.0).into_iter();
-            let fields = fields
-                .map(|(name, value)| format!("{} {}", name.replace('_', " "), in_words(&value)));
-            fields.collect::<Vec<_>>().join(", ")
-        };
-        let standing = view.standing(cycle);
-        let files = standing.files.as_deref().unwrap_or_default();
-        let runs =
-            of_cycle(journal.iter().map(|review| &review.run), &cycle.id, files, standing.count);
-        Self {
-            id: cycle.id.clone(),
-            figures: Figures::of(runs.into_iter()),
-            standing,
-            // A setting that cannot be read is reported where it is used.
-            streak: view.streak(cycle).ok().flatten().unwrap_or_else(fields),
-            by,
-        }
-    }
 }
 
 impl Facts {
@@ -121,7 +93,13 @@ impl Facts {
         let stage = stage.or_else(|| chart.stage(phase?)).cloned();
         let cycle = running_cycle.map(|cycle| {
             let by = known(view.next_reviewer(), &mut unread).map(|(_, by)| by);
-            CycleFacts::of(&view, cycle, by.filter(|by| !by.is_empty()), &journal)
+            CycleFacts {
+                id: cycle.id.clone(),
+                standing: view.standing(cycle),
+                by: by.filter(|by| !by.is_empty()),
+                // A setting that cannot be read is reported where it is used.
+                streak: view.streak(cycle).ok().flatten().unwrap_or_default(),
+            }
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let stop = match &running {
@@ -192,7 +170,7 @@ impl Facts {
             json!({
                 "id": cycle.id, "of": cycle.standing.base, "count": cycle.standing.count,
                 "limit": cycle.standing.limit, "due": cycle.standing.is_due, "by": cycle.by,
-                "streak": cycle.streak, "spent": cycle.figures,
+                "streak": cycle.streak,
             })
         });
         let running = self.running.as_ref().map(|running| {
@@ -235,14 +213,5 @@ fn failed_gate(lines: &[Line], cycle: &str) -> Option<String> {
             Some(format!("the gate `{command}` {why}"))
         }
         _ => None,
-    }
-}
-
-/// Returns a field's value as a person reads it.
-pub(crate) fn in_words(value: &Json) -> String {
-    match value {
-        Json::Bool(true) => "yes".to_owned(),
-        Json::Bool(false) => "no".to_owned(),
-        other => text::in_words(other),
     }
 }

@@ -103,19 +103,15 @@ fn progress(facts: &Facts) -> String {
         Some(base) => format!("{} of {base}", cycle.id),
         None => cycle.id.clone(),
     };
-    let cost = match cycle.figures.reviews {
-        0 => String::new(),
-        _ => format!("; cost so far: {}", cycle.figures.price()),
-    };
     match done {
         _ if limit == 0 => format!("{of}: no reviews (the limit is 0)"),
         _ if done >= limit => {
-            format!("{of}: {done} of {limit}, {}{cost}", paint_words(ALERT, "the limit is reached"))
+            format!("{of}: {done} of {limit}, {}", paint_words(ALERT, "the limit is reached"))
         }
         // Who does the running one is said where it is named.
         _ => match by(cycle.by.as_deref().filter(|_| facts.running.is_none())) {
-            by if by.is_empty() => format!("{of}: {}{cost}", reviews_so_far(cycle)),
-            by => format!("{of}: {}, the next one{by}{cost}", reviews_so_far(cycle)),
+            by if by.is_empty() => format!("{of}: {}", reviews_so_far(cycle)),
+            by => format!("{of}: {}, the next one{by}", reviews_so_far(cycle)),
         },
     }
 }

@@ -288,7 +288,7 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
             "`claude` was killed with its supervisor (waiting for the model); its log is .taskie/plans/test-plan/.review-1.log"
         )
     );
-    assert!(project.run(&["status"]).stdout.contains("cost so far: unknown"));
+    assert!(project.run(&["status"]).stdout.contains("cost unknown"));
     for pid in pids {
         wait_until_gone(&pid);
     }
