@@ -4,7 +4,7 @@ use super::Chart;
 use super::model::{Action, Assign, Cycle, Deed, Phase, Rule};
 use crate::diagnostic::toml::{Segment, at, below};
 use crate::expr::single_expression;
-use crate::expr::source::{Expr, Literal, Text};
+use crate::expr::source::{Expr, Literal};
 
 /// What an expression or a text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,16 +165,6 @@ impl<'c> Fragments<'c> {
         }
     }
 
-    fn texts<const N: usize>(
-        &mut self,
-        path: &[Segment],
-        texts: [(&'static str, &'c Option<Text>); N],
-    ) {
-        for (key, text) in texts {
-            self.add(path, key, Role::Text, text);
-        }
-    }
-
     fn assigned(&mut self, path: &[Segment], assign: &'c Assign) {
         for (field, literal) in assign {
             self.add(path, field, Role::Assigned(field), literal.text());
@@ -200,7 +190,9 @@ impl<'c> Fragments<'c> {
             ("action", &rule.action),
             ("else", &rule.otherwise),
         ];
-        self.texts(path, texts);
+        for (key, text) in texts {
+            self.add(path, key, Role::Text, text);
+        }
         self.add(path, "invoke", Role::Text, rule.invoke.as_deref());
     }
 
@@ -215,7 +207,7 @@ impl<'c> Fragments<'c> {
 
     fn phase(&mut self, path: &[Segment], phase: &'c Phase) {
         self.add(path, "guard", Role::Condition, &phase.guard);
-        self.texts(path, [("else", &phase.otherwise)]);
+        self.add(path, "else", Role::Text, &phase.otherwise);
         self.assigned(&below(path, "entry"), &phase.entry);
     }
 

@@ -81,11 +81,6 @@ impl Chart {
         names.find(|name| Self::prompt_file(name) == template)
     }
 
-    /// Returns the chart's own text of a prompt; the error says why there is none.
-    pub fn prompt_template(&self, name: &str) -> Result<String, String> {
-        self.template(&Self::prompt_file(name))
-    }
-
     /// Returns the names that these expressions and texts use, directly or through a let.
     pub fn names_in<'t>(&'t self, texts: impl IntoIterator<Item = &'t str>) -> IndexSet<String> {
         let mut open: Vec<&str> = texts.into_iter().collect();

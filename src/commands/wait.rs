@@ -16,7 +16,6 @@ use super::output::Output;
 use crate::hook;
 use crate::host::reply::cut;
 use crate::page::Page;
-use crate::run::asked;
 use crate::run::place::Place;
 use crate::run::under_way;
 use crate::store::facts::{Owed, Said};
@@ -166,7 +165,6 @@ pub(crate) fn stop(place: &Place, session: &str) -> Output {
     Output::of(page).with_code(match () {
         () if reply.blocks() => 1,
         () if !is_open && !reply.has_failed() => 0,
-        () if asked::is_agents(place, session) => 1,
         () => FAILED,
     })
 }

@@ -129,9 +129,9 @@ fn version_of(program: &Path) -> Result<String, String> {
     let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let spec = Spec {
         argv: vec![program.to_string_lossy().into_owned(), "--version".to_owned()],
-        cwd: std::env::current_dir().unwrap_or_default(),
+        cwd: std::env::current_dir().unwrap_or_default().into(),
         env: Vec::new(),
-        log: file.path().to_owned(),
+        log: file.path().into(),
         logs_stdout: false,
         timeout: PATIENCE,
         cancel: None,

@@ -303,8 +303,9 @@ impl Deciding {
         let ended = match (request, self.ended.take()) {
             // Without a subject, there is nothing to run: it counts as a run that failed.
             (Err(fault), None) => {
-                let outcome = Outcome::Failed(fault.to_string());
-                Ended::new(unnamed(cycle, who, names.count(cycle) + 1), outcome)
+                let (by, cycle, n) = (who.to_owned(), cycle.id.clone(), names.count(cycle) + 1);
+                let unnamed = Invocation { by, cycle, n, ..Invocation::default() };
+                Ended::new(unnamed, Outcome::Failed(fault.to_string()))
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended)) if request.is_same_request(&ended.invocation) => ended,
@@ -425,8 +426,4 @@ impl Deciding {
 
 fn refuse(why: String) -> Flow {
     Flow::Leave(Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() }))
-}
-
-fn unnamed(cycle: &Cycle, who: &str, n: i64) -> Invocation {
-    Invocation { by: who.to_owned(), cycle: cycle.id.clone(), n, ..Invocation::default() }
 }

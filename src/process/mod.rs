@@ -10,6 +10,7 @@ pub(crate) mod supervisor;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::os::group::{Group, signal_of};
 use crate::os::regular::create_private;
 use crate::os::signals::{self, caught, until};
-use spec::{Cancel, Spec};
+use spec::Spec;
 
 /// How long a group may take to end after SIGTERM.
 ///
@@ -122,7 +123,7 @@ fn watch_over(spec: &Spec, is_abandoned: impl Fn() -> bool) -> Result<End, Strin
             Some(Ok(()))
         } else if is_abandoned() {
             Some(Err(End::Abandoned))
-        } else if spec.cancel.as_ref().is_some_and(|Cancel(file)| file.exists()) {
+        } else if spec.cancel.as_ref().is_some_and(|file| Path::new(file).exists()) {
             Some(Err(End::Cancelled))
         } else {
             [stdout, &log]
@@ -156,11 +157,11 @@ fn watch_over(spec: &Spec, is_abandoned: impl Fn() -> bool) -> Result<End, Strin
 fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
     let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
     // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
-    if !spec.cwd.is_dir() {
+    if !spec.dir().is_dir() {
         let cwd = spec.cwd.display();
         return Err(format!("the working directory {cwd} does not exist"));
     }
-    let file = program::locate(program, &program::path_of(spec), &spec.cwd)?;
+    let file = program::locate(program, &program::path_of(spec), spec.dir())?;
     let copy = |file: &File| {
         file.try_clone().map_err(|error| format!("its output cannot be captured: {error}"))
     };
@@ -178,7 +179,7 @@ fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
 
 /// Opens the log. Only the user may read it: the program may write about the user's account.
 fn open_log(spec: &Spec) -> Result<File, String> {
-    create_private(&spec.log)
+    create_private(Path::new(&spec.log))
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
 }
 

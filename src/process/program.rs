@@ -81,7 +81,7 @@ pub(super) fn why_not_started(
     error: &io::Error,
 ) -> String {
     match error.kind() {
-        ErrorKind::NotFound if spec.cwd.join(file).is_file() => {
+        ErrorKind::NotFound if spec.dir().join(file).is_file() => {
             format!("`{program}` exists, but the interpreter or loader that it asks for does not")
         }
         ErrorKind::NotFound => format!("`{program}` does not exist"),

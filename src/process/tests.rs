@@ -40,10 +40,10 @@ impl Test {
     fn spec(&self, argv: &[&str]) -> Spec {
         Spec {
             argv: argv.iter().map(|&argument| argument.to_owned()).collect(),
-            cwd: self.folder.path().to_owned(),
+            cwd: self.folder.path().into(),
             env: self.env.clone(),
             logs_stdout: false,
-            log: self.log(),
+            log: self.log().into(),
             timeout: self.timeout,
             cancel: None,
         }

@@ -78,15 +78,17 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         {
             continue;
         }
-        let why = match touched(&path) {
-            _ if is_link => "is a symbolic link, which is not followed".to_owned(),
-            Ok(touched) => {
-                last = last.max(touched.map(|touched| (touched, name)));
-                continue;
-            }
-            Err(error) => format!("cannot be read: {error}"),
+        let mut skip = |why: &str| {
+            skipped.push(format!("{noun} `{}` {why}.", shown(&name.to_string_lossy())));
         };
-        skipped.push(format!("{noun} `{}` {why}.", shown(&name.to_string_lossy())));
+        if is_link {
+            skip("is a symbolic link, which is not followed");
+            continue;
+        }
+        match touched(&path) {
+            Ok(touched) => last = last.max(touched.map(|touched| (touched, name))),
+            Err(error) => skip(&format!("cannot be read: {error}")),
+        }
     }
     // One is enough to know what to do.
     let mut warnings: Vec<String> = skipped.into_iter().min().into_iter().collect();

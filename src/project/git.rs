@@ -1,5 +1,6 @@
 //! Asks git about the project: for a rule, at most once per event and only if one looks at it.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{OnceLock, mpsc};
@@ -49,15 +50,10 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     let mut git = git(root).map_err(|why| format!("`git status` cannot be run: {why}"))?;
     git.args(["status", "--porcelain", "--", ":/"]).args(without(home));
     let output = output_within(&mut git, LIMIT).map_err(|why| format!("`git status` {why}"))?;
-    if output.status.success() {
-        return Ok(!output.stdout.is_empty());
+    match output.status.success() {
+        true => Ok(!output.stdout.is_empty()),
+        false => Err(failure(&git, &output)),
     }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let last = stderr.lines().find(|line| !line.trim().is_empty());
-    Err(format!(
-        "`git status` failed: {}",
-        last.map_or_else(|| output.status.to_string(), |line| shown(line).into_owned())
-    ))
 }
 
 /// Returns what leaves out a chart's home, unless that is no part of the work tree anyway.
@@ -103,6 +99,24 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
 /// Returns whether the project at `root` is in a git repository.
 pub(crate) fn is_in_git(root: &Path) -> bool {
     root.ancestors().any(|dir| dir.join(".git").exists())
+}
+
+/// Returns why a git command failed, by its output.
+pub(super) fn failure(git: &Command, output: &Output) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
+    let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
+    // What follows the error is advice.
+    let last = lines().find(is_error).or_else(|| lines().next_back());
+    let why = last.map_or_else(|| output.status.to_string(), |line| shown(line).into_owned());
+    format!("`git {}` failed: {why}", name(git))
+}
+
+/// Returns the name of a git command.
+pub(super) fn name(git: &Command) -> String {
+    let args = git.get_args().map(OsStr::to_string_lossy);
+    let mut name = args.skip_while(|arg| arg.starts_with('-') || arg.contains('='));
+    name.next().unwrap_or_default().into_owned()
 }
 
 /// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.

@@ -6,11 +6,9 @@ use serde_json::{Value as Json, json};
 
 use super::{change, foresee, place::Place};
 use crate::chart::Chart;
-use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::hosts;
-use crate::run::foresee::peek;
 use crate::store::driver;
 
 /// The event whose rules answer it.
@@ -64,14 +62,4 @@ pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
 pub(crate) fn next(place: &Place, session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     Event { trigger, fields: typed_at(place), args: IndexMap::default(), session }
-}
-
-/// Returns whether a phase comes next that the agent can work on now.
-pub(crate) fn is_agents(place: &Place, session: &str) -> bool {
-    let asked = next(place, Some(session.to_owned()));
-    let decision = peek(place, &asked).ok().and_then(|(step, _)| step.decision());
-    decision.is_some_and(|decision| match decision.answer {
-        Answer::Action { action, .. } => place.chart.phases.contains_key(&action),
-        _ => false,
-    })
 }

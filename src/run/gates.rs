@@ -108,9 +108,9 @@ fn one(place: &Place, command: &str, log: &Path, left: Duration, lock: &ReviewLo
     };
     let spec = Spec {
         argv,
-        cwd: place.root.clone(),
+        cwd: place.root.clone().into(),
         env: Vec::new(),
-        log: log.to_owned(),
+        log: log.into(),
         logs_stdout: true,
         timeout: left,
         cancel: Some(running::cancel_file(&place.store, &place.instance.name)),

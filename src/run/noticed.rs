@@ -68,6 +68,12 @@ impl Noticed {
         Self { left: known.after(fact).left, facts }
     }
 
+    /// Returns whether there is more to write than a state that is seen for the first time.
+    pub(super) fn is_news(&self) -> bool {
+        let is_first = |fact: &Fact| matches!(fact, Fact::Found { news: None, is_gone: false, .. });
+        !self.facts.iter().all(is_first)
+    }
+
     /// Writes it. The caller holds the write lock.
     pub(super) fn write(&mut self, place: &Place) -> std::io::Result<()> {
         self.facts.drain(..).try_for_each(|fact| place.journal().note(fact))
@@ -78,15 +84,6 @@ impl Noticed {
 /// for the next stop.
 pub(super) fn is_for_user(event: &Event) -> bool {
     event.is_stop() && event.fields.get(STANDS_IN).is_none()
-}
-
-/// Returns whether the state was left in another way than it is found.
-pub(super) fn differs(left: &Left, found: &Reading) -> bool {
-    match found {
-        Reading::Sound { context, .. } => !left.fields.is_empty() && is_other(left, Some(context)),
-        Reading::Missing => is_other(left, None),
-        Reading::Broken(_) => false,
-    }
 }
 
 fn is_other(left: &Left, found: Option<&Context>) -> bool {

@@ -16,7 +16,7 @@ use crate::host::hosts::RESERVE;
 use crate::page::usd;
 use crate::project::state_file::Reading;
 use crate::run::foresee::peek;
-use crate::run::noticed::{NOTED, Noticed, differs, is_for_user};
+use crate::run::noticed::{NOTED, Noticed, is_for_user};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::review::{NextStep, hook_timeout, review};
@@ -48,7 +48,7 @@ fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck
     let misfit = place.journal().misfit();
     let snapshot = place.snapshot();
     let is_for_user = is_for_user(event) && !matches!(snapshot.state, Reading::Broken(_));
-    if is_for_user && differs(&place.journal().facts().left, &snapshot.state) {
+    if is_for_user && Noticed::of(place, &snapshot.state, false).is_news() {
         let _lock = place.lock()?;
         // Another process may have written both since.
         let written = Noticed::of(place, &place.state(), false).write(place);

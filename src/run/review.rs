@@ -173,8 +173,8 @@ fn begin<'p>(
         folder.display()
     );
     let cancel = cancel_file(&place.store, &place.instance.name);
-    let begun = Begun::say(place.journal(), cancel, announced).map_err(io(uncounted))?;
     let _lock = place.lock()?;
+    let begun = Begun::say(place.journal(), cancel, announced).map_err(io(uncounted))?;
     // A file system that stores no state stores no verdict either, and that would be paid for and lost.
     disk::try_to_replace(&place.dir().join(state_file::FILE))
         .map_err(io("no review was started, because its result could not be written"))?;

@@ -51,9 +51,9 @@ pub(super) fn run(
     let spec = Spec {
         // A prompt can contain anything; an argument ends at this sign.
         argv: (invocation.argv.iter().map(|arg| arg.replace('\0', "\u{fffd}"))).collect(),
-        cwd: place.root.clone(),
+        cwd: place.root.clone().into(),
         env: vec![(REVIEWER.to_owned(), "1".to_owned())],
-        log: reviewer.log.clone(),
+        log: reviewer.log.clone().into(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
         cancel: Some(running::cancel_file(&place.store, &place.instance.name)),

@@ -1,5 +1,6 @@
 //! The review that is running, and the wish that it ends.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -8,7 +9,6 @@ use super::facts::{Fact, Running};
 use super::journal::Journal;
 use super::lock::{self, ReviewLock};
 use super::{Store, path};
-use crate::process::spec::Cancel;
 
 /// The file that asks for the end of the running review.
 const CANCEL: &str = "cancel";
@@ -34,22 +34,26 @@ pub(crate) fn cancel(journal: &Journal, dir: &Path) -> io::Result<()> {
 
 /// Returns the file whose presence ends the running review of an instance. It is beside the instance, where everyone can
 /// write it.
-pub(crate) fn cancel_file(store: &Store, instance: &str) -> Cancel {
-    Cancel(path(&store.beside, instance, CANCEL))
+pub(crate) fn cancel_file(store: &Store, instance: &str) -> OsString {
+    path(&store.beside, instance, CANCEL).into()
 }
 
 /// A review is running as long as this value exists: the journal says so. Made while the review lock is held.
 #[derive(Debug)]
 pub(crate) struct Begun<'j> {
     journal: &'j Journal,
-    cancel: Cancel,
+    cancel: OsString,
 }
 
 impl<'j> Begun<'j> {
     /// Says that a review begins.
-    pub(crate) fn say(journal: &'j Journal, cancel: Cancel, running: &Running) -> io::Result<Self> {
+    pub(crate) fn say(
+        journal: &'j Journal,
+        cancel: OsString,
+        running: &Running,
+    ) -> io::Result<Self> {
         // What was asked of an earlier review.
-        let _ = fs::remove_file(&cancel.0);
+        let _ = fs::remove_file(&cancel);
         let begun = Self { journal, cancel };
         begun.then(running)?;
         Ok(begun)
@@ -65,6 +69,6 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         // Without that line, it counts as killed once nobody holds the lock.
         let _ = self.journal.note(Fact::Over);
-        let _ = fs::remove_file(&self.cancel.0);
+        let _ = fs::remove_file(&self.cancel);
     }
 }

@@ -6,6 +6,7 @@ use minijinja::value::Value;
 use serde_json::Value as Json;
 
 use super::{Looked, Names, at_rest, cycle, review};
+use crate::chart::Chart;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context;
 use crate::engine::fault::Fault;
@@ -192,7 +193,7 @@ fn prompt(names: &Arc<Names>, name: &str) -> Looked {
         let own = names.look(&Source::Prompt(name.to_owned()))?;
         let text = match own.as_str() {
             Some(text) => text.to_owned(),
-            None => names.chart.prompt_template(name).map_err(Fault::World)?,
+            None => names.chart.template(&Chart::prompt_file(name)).map_err(Fault::World)?,
         };
         fill(&text, value_of).map(Value::from)
     }))

@@ -1,14 +1,12 @@
 //! Runs git commands about a change: how long one may take, the error for one that fails.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
 use super::terms::Unknown;
-use crate::project::git::{self, output_within};
-use crate::text::shown;
+use crate::project::git::{self, failure, name, output_within};
 
 /// How long each git command may take. It reads all files that have changed.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -37,24 +35,6 @@ pub(super) fn bytes(git: &mut Command) -> Result<Result<Vec<u8>, String>, Unknow
 pub(super) fn output(git: &mut Command) -> Result<Output, Unknown> {
     let output = output_within(git, LIMIT);
     output.map_err(|why| Unknown::new(format!("`git {}` {why}", name(git)), "run it by hand"))
-}
-
-/// Returns why a git command failed, by its output.
-pub(super) fn failure(git: &Command, output: &Output) -> String {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let lines = || stderr.lines().filter(|line| !line.trim().is_empty());
-    let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
-    // What follows the error is advice.
-    let last = lines().find(is_error).or_else(|| lines().next_back());
-    let why = last.map_or_else(|| output.status.to_string(), |line| shown(line).into_owned());
-    format!("`git {}` failed: {why}", name(git))
-}
-
-/// Returns the name of a git command.
-fn name(git: &Command) -> String {
-    let args = git.get_args().map(OsStr::to_string_lossy);
-    let mut name = args.skip_while(|arg| arg.starts_with('-') || arg.contains('='));
-    name.next().unwrap_or_default().into_owned()
 }
 
 /// Returns a command of git in the work tree at `root`.

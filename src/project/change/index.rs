@@ -6,8 +6,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::command::{self, bytes, failed, failure, output, run, unwritable};
+use super::command::{self, bytes, failed, output, run, unwritable};
 use super::terms::Unknown;
+use crate::project::git::failure;
 
 /// The command that lists the files of an index.
 const LIST: [&str; 10] = [
