@@ -1,5 +1,6 @@
 //! The receipts that follow from a journal.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::json;
@@ -7,7 +8,7 @@ use serde_json::json;
 use super::statement::{PASSED, Receipt, Reviewed};
 use crate::chart::Chart;
 use crate::engine::context::{Context, base, running_cycle};
-use crate::hash::IndexMap;
+use crate::hash::{self, IndexMap};
 use crate::store::facts::{ENTER, RUN};
 use crate::store::journal::{DecisionLine, Line, ReviewLine};
 
@@ -25,6 +26,7 @@ pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
     };
     let mut receipts = Vec::new();
     let mut reviews: Vec<&ReviewLine> = Vec::new();
+    let mut gates: Vec<(String, Option<i32>)> = Vec::new();
     let mut was = None;
     for line in lines {
         let decided = match line {
@@ -32,7 +34,10 @@ pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
                 reviews.push(review);
                 continue;
             }
-            Line::Gate(_) => continue,
+            Line::Gate(gate) => {
+                gates.push((gate.command.clone(), gate.exit));
+                continue;
+            }
             Line::Decision(decided) => decided,
         };
         let Some(wrote) = &decided.wrote else { continue };
@@ -44,6 +49,7 @@ pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
         let ended = begun.filter(|begun| Some(begun) != is.as_ref()).map(|ended| (ended, false));
         for ((id, title), is_left) in left.into_iter().chain(ended) {
             let mut reviews = std::mem::take(&mut reviews);
+            let gates = std::mem::take(&mut gates);
             reviews.retain(|review| review.run.cycle == *id);
             if is_of_changes && reviews.is_empty() {
                 continue;
@@ -56,7 +62,12 @@ pub(super) fn rendered(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<Receipt
                     true => "outside taskie".to_owned(),
                     false => how(chart, decided, &before, &reviews),
                 },
+                session: decided.session.clone(),
+                chart: chart.id.clone(),
+                chart_sha256: fs::read(&chart.origin).ok().map(|text| hash::of(&text)),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
                 reviews: reviews.iter().map(|review| Reviewed::of(review)).collect(),
+                gates,
                 code: reviews.last().and_then(|review| review.code.clone()),
                 before: None,
             });

@@ -30,7 +30,15 @@ pub(crate) struct Receipt {
     pub(crate) cycle: String,
     /// How it ended: `passed`, `not passed`, `outside taskie`, or the command that ended it.
     pub(crate) ended: String,
+    /// The session that ended it, if it was one.
+    pub(super) session: Option<String>,
+    /// The chart, and a hash of its file if it is none of this program's; and the version of this program.
+    pub(super) chart: String,
+    pub(super) chart_sha256: Option<String>,
+    pub(super) version: String,
     pub(crate) reviews: Vec<Reviewed>,
+    /// Each command line that ran before a review, and its exit code.
+    pub(super) gates: Vec<(String, Option<i32>)>,
     /// The code that the last reviewer saw; `None` if it was about a document.
     pub(crate) code: Option<Code>,
     /// The hash of the line before.
@@ -44,6 +52,7 @@ pub(crate) struct Reviewed {
     /// `None` if it failed, or did not count.
     pub(crate) verdict: Option<String>,
     pub(crate) by: Option<String>,
+    pub(super) cost_usd: Option<f64>,
     pub(crate) findings: usize,
     pub(super) file: String,
     pub(super) sha256: Option<String>,
@@ -117,6 +126,7 @@ impl Reviewed {
             n: run.n,
             verdict: run.verdict.clone().filter(|_| run.failure().is_none()),
             by: review.by.clone(),
+            cost_usd: run.cost.and_then(|cost| page::usd(cost).as_f64()),
             findings: run.found.findings.len(),
             file: run.file.clone(),
             sha256: review.sha256.clone(),
