@@ -5,7 +5,6 @@
 
 use std::path::Path;
 use std::slice::from_ref;
-use std::sync::Arc;
 
 use super::target::{at_home, distrusting, homes};
 use crate::chart::choice::of_changes;
@@ -43,10 +42,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         return nothing;
     }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
-    let claimed = claimed.and_then(|claimed| {
-        let instance = find::of_name(&place.root, &place.chart.scope, &claimed.instance).instance?;
-        Some(Place::new(Arc::clone(&place.chart), place.root.clone(), instance))
-    });
+    let claimed = claimed.and_then(|claimed| place.of_name(&claimed.instance));
     let mut warnings = Vec::new();
     match claimed.filter(Place::is_in_cycle) {
         // The review that the user has asked for comes first.

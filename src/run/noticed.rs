@@ -36,11 +36,10 @@ impl Noticed {
     pub(super) fn of(place: &Place, found: &Reading, is_reviewed: bool) -> Self {
         let mut known = place.journal().facts();
         let mut facts = Vec::new();
-        let found = match found {
-            Reading::Sound { context, .. } => Some(context),
-            Reading::Missing => None,
-            Reading::Broken(_) => return Self { left: known.left, facts },
-        };
+        if matches!(found, Reading::Broken(_)) {
+            return Self { left: known.left, facts };
+        }
+        let found = found.context();
         if known.is_dropped(found) {
             // The process that was about to write it was killed.
             known = known.after(Fact::Dropped);

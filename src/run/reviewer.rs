@@ -31,23 +31,19 @@ pub(super) fn run(
     timeout: u64,
     lock: &ReviewLock,
 ) -> Result<(Outcome, Effort), Stuck> {
-    let Some(invoke) = place.chart.reviewers.get(&invocation.name) else {
-        let why = format!("there is no reviewer `{}`", invocation.name);
-        return Ok((Outcome::Failed(why), free()));
-    };
     let dir = place.dir();
     let file = dir.join(&invocation.file);
     let reviewer = Reviewer {
         place,
         invocation,
-        invoke,
+        invoke: &place.chart.reviewers[&invocation.name],
         timeout,
         before: version(&file),
         file,
         log: dir.join(&invocation.log),
     };
-    // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
-    let _ = effects::ignore_logs(&place.root, &place.chart.scope, REVIEW_LOGS);
+    // The log of a failed run stays, and nobody wants to commit it.
+    effects::ignore_logs(place, REVIEW_LOGS);
     let spec = Spec {
         // A prompt can contain anything; an argument ends at this sign.
         argv: (invocation.argv.iter().map(|arg| arg.replace('\0', "\u{fffd}"))).collect(),
@@ -56,7 +52,7 @@ pub(super) fn run(
         log: reviewer.log.clone().into(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
-        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
+        cancel: Some(running::cancel_file(place.journal())),
     };
     let end = supervisor::run(&spec, lock.file());
     if let Some(stuck) = Stuck::after(&end) {

@@ -43,9 +43,8 @@ pub(crate) enum Fact {
     /// Something is decided. What that writes comes after this line, and then a line that it has landed.
     Decision {
         /// The review that it is about.
-        #[serde(default, skip_serializing)]
+        #[serde(skip_serializing)]
         review: Option<IgnoredAny>,
-        #[serde(default)]
         wrote: Option<Box<Left>>,
     },
     /// A review has ended.
@@ -189,7 +188,7 @@ pub(crate) struct Running {
     #[serde(default)]
     pub(crate) is_started: bool,
     /// The gate that is running before it; the time, the limit and the log are then the gate's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<String>,
 }
 
@@ -270,15 +269,11 @@ pub(crate) struct Facts {
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
     pub(super) is_bare: bool,
     /// When the user last asked for another try, in RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retried: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) turn: Option<BlocksInTurn>,
     /// What each session of the home has claimed last.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(super) claims: IndexMap<String, Claim>,
     /// Until when each reviewer cannot run.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(super) postponed: IndexMap<String, u64>,
     /// Nothing is decided about the review that has ended last; and the same before the last decision.
     pub(crate) is_undecided: bool,

@@ -6,7 +6,6 @@ mod reviews;
 mod user;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
@@ -98,10 +97,8 @@ impl Snapshot {
     pub(crate) fn take(place: &Place, state: Reading) -> Self {
         let file = place.instance.dir.join(state_file::FILE);
         let chart = &place.chart;
-        let mut context = match &state {
-            Reading::Sound { context, .. } => context.clone(),
-            Reading::Missing | Reading::Broken(_) => context::initial(chart),
-        };
+        let context = state.context().cloned();
+        let mut context = context.unwrap_or_else(|| context::initial(chart));
         let mut warnings = Vec::new();
         let is_absent = |name: &String| match &state {
             Reading::Missing => true,
@@ -181,14 +178,6 @@ impl Snapshot {
             warnings.push(warning);
         }
     }
-
-    fn dir(&self) -> PathBuf {
-        self.place.root.join(&self.place.instance.dir)
-    }
-
-    fn home(&self) -> PathBuf {
-        self.place.root.join(&self.place.chart.scope.home)
-    }
 }
 
 /// Replaces the values that are looser than those in `bounds`.
@@ -243,7 +232,7 @@ impl World for Snapshot {
                     |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
                 let of = (cycle.as_deref(), files.as_str(), *count);
                 let past = || Past {
-                    runs: self.all_runs(),
+                    runs: self.place.journal().runs(),
                     has_run: self.has_run,
                     retried: postponed::retried(self.place.journal()),
                 };
@@ -256,7 +245,7 @@ impl World for Snapshot {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => Value::from(ledger::rulings(&self.place.root, &self.dir())),
+            Source::Rulings => Value::from(ledger::rulings(&self.place.root, &self.place.dir())),
             Source::Postponed(by) => {
                 Value::from(postponed::read(&self.place.store, by).map(in_utc))
             }
