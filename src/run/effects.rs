@@ -40,7 +40,9 @@ pub(crate) fn carry_out(place: &Place, effects: &[Effect]) -> Result<(), Stuck> 
             Effect::Replace { path, text } => {
                 (unwritten(path), put(place, path, |file| replace(file, text.as_bytes())))
             }
-            Effect::Ensure { path, line } => (unwritten(path), ensure(place, path, line)),
+            Effect::Ensure { path, line } => {
+                (unwritten(path), put(place, path, |file| ensure(&place.root, file, line)))
+            }
             Effect::Rename { from, to } => {
                 (format!("{from} cannot be renamed to {to}"), rename(place, from, to))
             }
@@ -66,26 +68,19 @@ fn full_path(place: &Place, path: &str) -> io::Result<PathBuf> {
     Ok(place.root.join(path))
 }
 
-/// Returns the same, and creates the file's folder.
-fn new_path(place: &Place, path: &str) -> io::Result<PathBuf> {
-    let path = full_path(place, path)?;
-    fs::create_dir_all(path.parent().unwrap_or(&place.root))?;
-    Ok(path)
-}
-
 /// Puts a file there, whose folder is created if necessary.
 fn put(place: &Place, path: &str, put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-    let path = new_path(place, path)?;
+    let path = full_path(place, path)?;
+    fs::create_dir_all(path.parent().unwrap_or(&place.root))?;
     put(&path)?;
     // What happens after this, such as a new state, must not reach the disk before the name of the file does.
     path.parent().into_iter().for_each(disk::sync_folder);
     Ok(())
 }
 
-fn ensure(place: &Place, path: &str, line: &str) -> io::Result<()> {
-    let file = new_path(place, path)?;
-    refuse_link(&file)?;
-    let mut text = disk::read(&place.root, &file)?.unwrap_or_default();
+fn ensure(root: &Path, file: &Path, line: &str) -> io::Result<()> {
+    refuse_link(file)?;
+    let mut text = disk::read(root, file)?.unwrap_or_default();
     let is_there = |known: &[u8]| known.strip_suffix(b"\r").unwrap_or(known) == line.as_bytes();
     if text.split(|byte| *byte == b'\n').any(is_there) {
         return Ok(());
@@ -95,7 +90,7 @@ fn ensure(place: &Place, path: &str, line: &str) -> io::Result<()> {
     }
     text.extend_from_slice(line.as_bytes());
     text.push(b'\n');
-    put(place, path, |file| disk::replace(file, &text))
+    disk::replace(file, &text)
 }
 
 fn rename(place: &Place, from: &str, to: &str) -> io::Result<()> {

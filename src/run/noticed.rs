@@ -46,7 +46,8 @@ impl Noticed {
             facts.push(Fact::Dropped);
         }
         // Where nothing is reviewed, nobody minds.
-        if place.chart.cycles.is_empty() || !is_other(&known.left, found) {
+        let is_back = found.is_some() && known.left.is_gone;
+        if place.chart.cycles.is_empty() || known.left.is_as(found) && !is_back {
             return Self { left: known.left, facts };
         }
         let before = &known.left.fields;
@@ -83,13 +84,6 @@ impl Noticed {
 /// for the next stop.
 pub(super) fn is_for_user(event: &Event) -> bool {
     event.is_stop() && event.fields.get(STANDS_IN).is_none()
-}
-
-fn is_other(left: &Left, found: Option<&Context>) -> bool {
-    match found {
-        Some(found) => left.is_gone || *found != left.fields,
-        None => !left.is_gone && !left.fields.is_empty(),
-    }
 }
 
 /// Returns how a decision leaves the state, whose text it is, that was found as `left`. What a command does to a cycle that is not

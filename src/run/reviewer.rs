@@ -87,7 +87,12 @@ impl Reviewer<'_> {
                 let _ = fs::remove_file(&self.log);
                 return (Outcome::Failed(why), free());
             }
-            End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
+            End::TimedOut => {
+                let limit = counted(self.timeout, "second");
+                let why = format!("was killed after {limit}, the limit of `{REVIEW_TIMEOUT}`");
+                let why = format!("`{}` {why}", self.program());
+                return (self.failed(why), Effort::default());
+            }
             End::Cancelled => {
                 self.remove_empty_log();
                 return (Outcome::Failed(CANCELLED.to_owned()), Effort::default());
@@ -120,12 +125,6 @@ impl Reviewer<'_> {
 
     fn program(&self) -> &str {
         self.invocation.argv.first().map_or("", String::as_str)
-    }
-
-    /// Says that it took too long, and which setting limits it.
-    fn timed_out(&self) -> String {
-        let limit = counted(self.timeout, "second");
-        format!("`{}` was killed after {limit}, the limit of `{REVIEW_TIMEOUT}`", self.program())
     }
 
     /// Writes the review from what the reviewer printed, unless it has written the file itself.

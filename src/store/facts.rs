@@ -155,6 +155,16 @@ pub(crate) struct Left {
     pub(crate) owed: Option<Owed>,
 }
 
+impl Left {
+    /// Returns whether the state has these fields, or there is none, as it was left.
+    pub(crate) fn is_as(&self, found: Option<&Context>) -> bool {
+        match found {
+            Some(found) => *found == self.fields,
+            None => self.is_gone || self.fields.is_empty(),
+        }
+    }
+}
+
 /// The answer to a stop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Owed {
@@ -339,11 +349,8 @@ impl Facts {
 
     /// Returns whether the last decision was never written, if the state is found with these fields, or is gone.
     pub(crate) fn is_dropped(&self, found: Option<&Context>) -> bool {
-        let is_as_before = |before: &Left| match found {
-            None => before.is_gone || before.fields.is_empty(),
-            Some(found) => *found == before.fields,
-        };
-        found != Some(&self.left.fields) && self.before.as_deref().is_some_and(is_as_before)
+        let is_as_before = self.before.as_deref().is_some_and(|before| before.is_as(found));
+        is_as_before && found != Some(&self.left.fields)
     }
 
     /// Returns whether this was done for a state with this text.

@@ -42,19 +42,17 @@ impl WriteLock {
         let start = Instant::now();
         loop {
             let file = open(store, instance, "state")?;
-            if !within(PATIENCE.saturating_sub(start.elapsed()), || file.try_lock())? {
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            // If someone has removed the file in the meantime, there are two locks with one name: the new one counts.
+            if within(left, || file.try_lock())? && is_at(&file, &path) {
+                return Ok(Self { _file: file });
+            }
+            if start.elapsed() >= PATIENCE {
                 let why = format!(
                     "another taskie has been writing the state of `{instance}` for over {} seconds",
                     PATIENCE.as_secs()
                 );
                 return Err(io::Error::new(io::ErrorKind::TimedOut, why));
-            }
-            if is_at(&file, &path) {
-                return Ok(Self { _file: file });
-            }
-            // Someone has removed the file in the meantime, so there are two locks with one name: the new one counts.
-            if start.elapsed() >= PATIENCE {
-                return Err(io::Error::other("its file keeps being removed"));
             }
         }
     }

@@ -66,18 +66,13 @@ impl Store {
     }
 
     /// Calls `write` with the folder that is written.
-    fn write<T>(&self, mut write: impl FnMut(&Path) -> io::Result<T>) -> io::Result<T> {
-        let kept = self.private.as_deref().map(|folder| {
-            make_private(folder)?;
-            write(folder)
-        });
-        match kept {
-            Some(Ok(written)) => Ok(written),
-            _ => {
-                make_folder(&self.beside)?;
-                write(&self.beside)
-            }
+    fn write(&self, write: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+        let kept = |folder: &PathBuf| make_private(folder).and_then(|()| write(folder)).is_ok();
+        if self.private.as_ref().is_some_and(kept) {
+            return Ok(());
         }
+        make_folder(&self.beside)?;
+        write(&self.beside)
     }
 
     /// Returns the folder of the locks, and why nothing can be written there, if that is so.

@@ -96,6 +96,7 @@ impl Snapshot {
     /// Takes this state; everything else is read when it is needed.
     pub(crate) fn take(place: &Place, state: Reading) -> Self {
         let file = place.instance.dir.join(state_file::FILE);
+        let file = file.display();
         let chart = &place.chart;
         let context = state.context().cloned();
         let mut context = context.unwrap_or_else(|| context::initial(chart));
@@ -118,21 +119,17 @@ impl Snapshot {
             );
         }
         if let Some(fields) = state.lacks() {
-            let file = file.display();
             warnings.push(format!("{file} lacks {fields}: the defaults are used."));
         }
         if let Reading::Broken(why) = &state {
             let halt = match chart.cycles.is_empty() {
-                true => "Nothing is decided and nothing is written until it is fixed.".to_owned(),
-                false => {
-                    let noun = chart.scope.noun();
-                    format!(
-                        "No review of this {noun} runs and nothing is written until it is fixed."
-                    )
-                }
+                true => "Nothing is decided".to_owned(),
+                false => format!("No review of this {} runs", chart.scope.noun()),
             };
-            let file = file.display();
-            warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
+            warnings.push(format!(
+                "{file}: {why}{} {halt} and nothing is written until it is fixed.",
+                full_stop(why)
+            ));
         }
         Self {
             place: place.clone(),
