@@ -154,7 +154,7 @@ fn write_state(
 /// Adds a receipt for each cycle that has ended, also for those that somebody else has ended, or whose process was killed first.
 pub(crate) fn add_receipts(place: &Place) -> std::io::Result<()> {
     let settings = place.settings().map(|read| read.settings).unwrap_or_default();
-    let is_committed = file::is_committed(settings.get(known::RECEIPTS).map(|it| &it.value));
+    let is_committed = settings.get(known::RECEIPTS).is_some_and(|it| it.value == file::COMMIT);
     file::add(&place.chart, (&place.root, &place.instance.dir), place.journal(), is_committed)
 }
 
