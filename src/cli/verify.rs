@@ -103,7 +103,7 @@ fn page(verified: &Verified) -> Page {
     });
     let unread = verified.unread.iter();
     let unread =
-        unread.map(|file| format!("{}: no clean review has seen it as it is", shown(file)));
+        unread.map(|file| format!("{}: no clean review has read all that differs in it", shown(file)));
     let lines: Vec<String> = unread.chain(verified.flaws.iter().cloned()).collect();
     lines.iter().take(MOST).for_each(|line| page.row("", line));
     if lines.len() > MOST {
