@@ -102,8 +102,8 @@ fn page(verified: &Verified) -> Page {
         false => format!("{}: {files}", paint_words(page::BAD, "not verified")),
     });
     let unread = verified.unread.iter();
-    let unread =
-        unread.map(|file| format!("{}: no clean review has read all that differs in it", shown(file)));
+    let unread = unread
+        .map(|file| format!("{}: no clean review has read all that differs in it", shown(file)));
     let lines: Vec<String> = unread.chain(verified.flaws.iter().cloned()).collect();
     lines.iter().take(MOST).for_each(|line| page.row("", line));
     if lines.len() > MOST {
