@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::chart::Invoke;
 use crate::clock;
-use crate::files::json::{self, Unread};
+use crate::files::json;
 use crate::host::vendors::VERDICTS;
 use crate::reviewer::finding::Found;
 use crate::text::plain_line;
@@ -93,14 +93,11 @@ fn value<T: DeserializeOwned>(json: &Json, pointer: &str) -> Option<T> {
 
 /// Returns the answer, which `is_json` and nothing else, or ends with an object.
 fn answer(is_json: bool, stdout: &[u8]) -> Result<Json, String> {
-    let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
+    let unreadable = |why: String| format!("its output cannot be read: {why}");
     if is_json {
-        return json::parse(&json::whole(stdout)).map_err(|why| match why {
-            Unread::Invalid(error) => not_json(&error),
-            why => not_json(&why),
-        });
+        return json::parse(&json::whole(stdout)).map_err(unreadable);
     }
-    let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
+    let text = std::str::from_utf8(stdout).map_err(|error| unreadable(error.to_string()))?;
     let object = last_object(text).and_then(|object| json::parse(object.as_bytes()).ok());
     object.ok_or_else(|| "its output ends without the JSON object that was asked for".to_owned())
 }
@@ -213,6 +210,10 @@ mod tests {
             assert_eq!(found, *expected, "{stdout}");
         }
         let failure = Printed::read(&invoke(), b"{\"result\":").failure;
-        assert!(failure.is_some_and(|why| why.starts_with("its output is not JSON")));
+        assert!(
+            failure.is_some_and(
+                |why| why.starts_with("its output cannot be read: it is not valid JSON")
+            )
+        );
     }
 }
