@@ -73,10 +73,10 @@ impl End {
             Self::Exited { signal, .. } => {
                 format!("was killed by signal {}", signal.unwrap_or_default())
             }
-            Self::TimedOut => "was killed: it took too long".to_owned(),
             Self::TooMuchOutput => "was killed: it wrote more than 16 MiB".to_owned(),
-            Self::Cancelled => "was cancelled".to_owned(),
-            Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
+            Self::TimedOut | Self::Cancelled | Self::Interrupted { .. } | Self::Abandoned => {
+                "was killed".to_owned()
+            }
             Self::Lost => "was killed with its supervisor".to_owned(),
             Self::NotStarted(why) => format!("could not be started: {why}"),
         })
@@ -161,7 +161,7 @@ fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
         let cwd = spec.cwd.display();
         return Err(format!("the working directory {cwd} does not exist"));
     }
-    let file = program::locate(program, &program::path_of(spec), spec.dir())?;
+    let file = program::locate(program, spec.dir())?;
     let copy = |file: &File| {
         file.try_clone().map_err(|error| format!("its output cannot be captured: {error}"))
     };
