@@ -5,9 +5,8 @@
 
 use std::path::Path;
 use std::slice::from_ref;
-use std::sync::Arc;
 
-use super::target::{at_home, distrusting, homes};
+use super::target::{at_home, distrusting, homes, of_claim};
 use crate::chart::choice::of_changes;
 use crate::chart::known::EVERY_STOP;
 use crate::engine::event::Event;
@@ -43,10 +42,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         return nothing;
     }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
-    let claimed = claimed.and_then(|claimed| {
-        let instance = find::of_name(&place.root, &place.chart.scope, &claimed.instance).instance?;
-        Some(Place::new(Arc::clone(&place.chart), place.root.clone(), instance))
-    });
+    let claimed = claimed.and_then(|claimed| place.sibling(&claimed.instance));
     let mut warnings = Vec::new();
     match claimed.filter(Place::is_in_cycle) {
         // The review that the user has asked for comes first.
@@ -93,8 +89,7 @@ pub(super) fn release(event: &Event) {
         let Ok(chart) = at_home(embedded, home) else {
             return;
         };
-        let found = find::of_name(&root, &chart.scope, &claimed.instance);
-        let found = distrusting(&root, &chart.scope.home, found).instance;
+        let found = of_claim(&claimed, &chart.scope).instance;
         let place = found.map(|instance| Place::new(chart, root, instance));
         match place.filter(|place| place.is_own() && !place.is_in_cycle()) {
             Some(own) => change::abandon(&own),

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -18,7 +17,7 @@ use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Changed, Unknown};
-use crate::project::{find, ledger, state_file};
+use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::under_way;
@@ -95,9 +94,7 @@ pub(crate) fn forget_prompts(place: &Place) {
 
 /// Returns the place of the own change of a session that has asked for the review of another one.
 pub(crate) fn own(asked: &Place, session: &str) -> Option<Place> {
-    let name = driver::own_name(session);
-    let own = find::of_name(&asked.root, &asked.chart.scope, &name).instance?;
-    Some(Place::new(Arc::clone(&asked.chart), asked.root.clone(), own))
+    asked.sibling(&driver::own_name(session))
 }
 
 /// Drops the change, if it is that of a session. Its next prompt begins another one.

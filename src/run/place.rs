@@ -53,6 +53,12 @@ impl Place {
         Self::new(Arc::clone(chart), root.to_owned(), instance)
     }
 
+    /// Returns the place of another instance of the chart in the project, if it exists.
+    pub(crate) fn sibling(&self, name: &str) -> Option<Self> {
+        let instance = find::of_name(&self.root, &self.chart.scope, name).instance?;
+        Some(Self::new(Arc::clone(&self.chart), self.root.clone(), instance))
+    }
+
     /// Returns whether one of the chart's cycles is running.
     pub(crate) fn is_in_cycle(&self) -> bool {
         running_cycle(&self.chart, self.snapshot().context()).is_some()

@@ -13,7 +13,6 @@ use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
-use crate::project::find;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
@@ -232,8 +231,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     if is_resumed || name == place.instance.name {
         return None;
     }
-    let other = find::of_name(&place.root, scope, &name).instance?;
-    let other = Place::new(Arc::clone(&place.chart), place.root.clone(), other);
+    let other = place.sibling(&name)?;
     if !driver::drives(other.journal(), session) {
         return None;
     }
