@@ -248,7 +248,7 @@ async function played([host, project, seconds, ...reviewers]) {
   const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
   // What the machine keeps is in the git directory, or beside the plan where a sandbox cannot write there.
-  const kept = execFileSync("find", [".git", ".taskie", "-name", ".sessions.jsonl"], { cwd: project, encoding: "utf8" });
+  const kept = execFileSync("find", [".git", ".taskie", "-name", ".home.jsonl"], { cwd: project, encoding: "utf8" });
   const lines = kept.trim().split("\n").flatMap((file) => fs.readFileSync(path.join(project, file), "utf8").split("\n"));
   const claims = lines.filter((line) => line.includes('"claim"')).map((line) => JSON.parse(line));
   const sessions = new Set(claims.filter(({ claim }) => claim && claim.instance === path.basename(plan)).map(({ session }) => session));

@@ -204,7 +204,7 @@ async function played([project, seconds = 0]) {
   const session = JSON.parse(printed.split("\n")[0]).session_id;
   // In a folder of its own in the git directory.
   const kept = path.join(project, ".git/taskie");
-  const journals = fs.readdirSync(kept).map((folder) => path.join(kept, folder, ".sessions.jsonl")).filter(fs.existsSync);
+  const journals = fs.readdirSync(kept).map((folder) => path.join(kept, folder, ".home.jsonl")).filter(fs.existsSync);
   const taken = journals.map((file) => fs.readFileSync(file, "utf8")).join("\n");
   const claims = taken.split("\n").filter((line) => line.includes('"claim"')).map((line) => JSON.parse(line));
   const claimed = claims.some((line) => line.session === session && line.claim.instance === path.basename(plan));

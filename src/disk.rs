@@ -4,7 +4,7 @@
 //! not at all, and keeps only the permission bits of the file that it replaces.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, DirEntry, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,14 @@ pub(crate) fn named_text(path: &Path) -> io::Result<String> {
 fn too_large() -> io::Error {
     let limit = LIMIT / (1024 * 1024);
     io::Error::other(format!("it is larger than {limit} MiB"))
+}
+
+/// Returns what is directly in a folder; nothing if there is no such folder.
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
+    match fs::read_dir(folder).and_then(Iterator::collect) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries,
+    }
 }
 
 /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
@@ -206,10 +214,7 @@ pub(crate) fn is_left(age: Duration, limit: Duration) -> bool {
 /// Removes the files in a folder that are older than `limit` and whose names `is_meant` picks.
 pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let age = || {
-            let modified = entry.metadata().ok()?.modified().ok()?;
-            modified.elapsed().ok()
-        };
+        let age = || modified(&entry.path()).ok()??.elapsed().ok();
         if is_meant(&entry.file_name()) && age().is_some_and(|age| is_left(age, limit)) {
             // The next sweep tries again.
             let _ = fs::remove_file(entry.path());

@@ -132,12 +132,17 @@ fn with_whole_commands(text: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-/// Prints lines to stdout; returns false if nobody reads them.
+/// Prints lines to stdout; returns whether [they are out](is_out).
 pub(crate) fn print(lines: impl IntoIterator<Item = String>) -> bool {
     let mut out = anstream::stdout().lock();
-    let is_written =
-        lines.into_iter().all(|line| writeln!(out, "{}", styled_lines(&line).trim_end()).is_ok());
-    is_written && out.flush().is_ok()
+    let written =
+        lines.into_iter().try_for_each(|line| writeln!(out, "{}", styled_lines(&line).trim_end()));
+    is_out(written.and_then(|()| out.flush()))
+}
+
+/// Returns whether what was written has reached its reader. One that is gone, such as `head`, has what it wanted.
+pub(crate) fn is_out(written: io::Result<()>) -> bool {
+    !written.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe)
 }
 
 /// Returns the columns of the terminal on stdout; `None` if stdout is not a terminal.
@@ -298,7 +303,7 @@ impl Page {
         self.width.saturating_sub(self.indent()).max(1)
     }
 
-    /// Prints the lines to stdout and empties the page; returns false if nobody reads them.
+    /// Prints the lines to stdout and empties the page; returns whether they are out.
     pub(crate) fn print(&mut self) -> bool {
         print(self.lines.drain(..))
     }

@@ -55,7 +55,7 @@ pub(super) fn run(
     }
     let cwd = place::cwd()?;
     let root = home::project_root(&cwd, &chart.scope.home);
-    let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
+    let read = settings::read(chart, root.as_deref().unwrap_or(&cwd), None)
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);
     warn(Place::of_none(chart, root.as_deref().unwrap_or(&cwd)).unfit_settings());

@@ -51,8 +51,8 @@ pub(super) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
         false => Some(Choice::File(&path).load()?),
     };
     let chart = own_chart.as_ref().unwrap_or(chart);
-    let settings =
-        settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
+    let settings = settings::read(chart, &root, None)
+        .map_err(|why| CliError::with_help(why, "fix the file"))?;
     let lists = [(TrustedPart::Chart, own), (TrustedPart::Settings, settings.asked)];
     if lists.iter().all(|(_, list)| list.is_empty()) {
         return Ok(Output::text("This project contains nothing that needs trust."));

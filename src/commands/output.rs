@@ -11,7 +11,7 @@ use crate::chart::Chart;
 use crate::files::json::versioned;
 use crate::host::events::REVIEWER;
 use crate::host::hosts;
-use crate::page::{Page, columns, columns_of_stderr, fitted};
+use crate::page::{Page, columns, columns_of_stderr, fitted, is_out};
 use crate::text::{shown_json, shown_lines, styled_lines};
 
 /// What a command has found. This is the one place that prints it.
@@ -75,12 +75,12 @@ impl Output {
         self.code
     }
 
-    /// Prints it; returns whether it was written, and leaves the exit code.
+    /// Prints it; returns whether it is out, and leaves the exit code.
     pub(crate) fn is_printed(&mut self) -> bool {
         match self.json.take() {
             Some(json) => {
                 let mut out = std::io::stdout().lock();
-                writeln!(out, "{}", shown_json(&json)).and_then(|()| out.flush()).is_ok()
+                is_out(writeln!(out, "{}", shown_json(&json)).and_then(|()| out.flush()))
             }
             None => self.page.print(),
         }

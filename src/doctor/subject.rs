@@ -45,7 +45,7 @@ impl<'s> Subject<'s> {
         let here = above.clone().unwrap_or_else(|| cwd.clone());
         // The one where the host was started counts too, if it is known.
         let dirs = above.into_iter().chain(home::host_project()).chain([cwd]).collect();
-        let config = settings::read(chart, &here).map(|read| read.values());
+        let config = settings::read(chart, &here, None).map(|read| read.values());
         Self { choice, chart, place, refused, root, here, dirs, config }
     }
 

@@ -23,7 +23,7 @@ use crate::text::plain_line;
 pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     let (chart, here) = (subject.chart, subject.here.as_path());
     let mut found = owners(subject);
-    match settings::read(chart, here) {
+    match settings::read(chart, here, None) {
         Ok(read) => found.extend(read.warnings.into_iter().map(|warning| {
             let help = format!("`{} config` shows the settings", chart.program());
             Diagnosis::warning(warning, help)

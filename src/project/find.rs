@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -59,9 +59,8 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     if leads_outside(root, &folder) {
         return Newest::from(Err(not_followed(&folder)));
     }
-    let entries = match fs::read_dir(root.join(&folder)).and_then(Iterator::collect) {
-        Ok::<Vec<DirEntry>, _>(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Newest::default(),
+    let entries = match disk::entries(&root.join(&folder)) {
+        Ok(entries) => entries,
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
             return Newest::from(Err(warning));
@@ -92,12 +91,14 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     }
     // One is enough to know what to do.
     let mut warnings: Vec<String> = skipped.into_iter().min().into_iter().collect();
-    let instance = last.and_then(|(_, name)| match usable(&name, noun) {
-        Ok(name) => Some(Instance { dir: folder.join(&name), name }),
-        Err(warning) => {
-            warnings.push(warning);
-            None
-        }
+    let instance = last.and_then(|(_, name)| {
+        let name = name.to_string_lossy().into_owned();
+        let Some(flaw) = name_flaw(&name) else {
+            return Some(Instance { dir: folder.join(&name), name });
+        };
+        let name = shown(&name);
+        warnings.push(format!("{noun} `{name}` is skipped: {flaw}. Rename the directory."));
+        None
     });
     Newest { instance, warnings }
 }
@@ -172,13 +173,8 @@ pub(crate) fn exists(root: &Path, scope: &Scope, dir: &Path) -> bool {
 
 /// Returns the names of all instances, sorted. A symbolic link is not an instance.
 pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(root.join(folder(scope))) {
-        Ok(entries) => Some(entries),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    let dirs = entries.into_iter().flatten().flatten();
-    let dirs = dirs.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let entries = disk::entries(&root.join(folder(scope)))?.into_iter();
+    let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let names = dirs.filter_map(|entry| entry.file_name().into_string().ok());
     let names = names.filter(|name| name_flaw(name).is_none());
     let mut names: Vec<String> = names
@@ -199,17 +195,6 @@ pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
     dirs.any(|dir| dir.is_symlink() && !is_inside(&dir))
 }
 
-fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
-    let text = name.to_string_lossy();
-    match name_flaw(&text) {
-        None if name.to_str().is_some() => Ok(text.into_owned()),
-        None => Err(format!("{noun} `{text}`: its name is not UTF-8. Rename the directory.")),
-        Some(flaw) => {
-            Err(format!("{noun} `{}` is skipped: {flaw}. Rename the directory.", shown(&text)))
-        }
-    }
-}
-
 /// Returns when the state or a Markdown file in a directory was last modified; `None` if there is none.
 fn touched(dir: &Path) -> io::Result<Option<SystemTime>> {
     let mut last = None;
@@ -217,10 +202,7 @@ fn touched(dir: &Path) -> io::Result<Option<SystemTime>> {
         let entry = entry?;
         let name = PathBuf::from(entry.file_name());
         if name == Path::new(FILE) || name.extension().is_some_and(|end| end == "md") {
-            match entry.metadata().and_then(|meta| meta.modified()) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                modified => last = last.max(Some(modified?)),
-            }
+            last = last.max(disk::modified(&entry.path())?);
         }
     }
     Ok(last)

@@ -27,6 +27,25 @@ const OTHERS: [&str; 8] = [
     "GIT_OBJECT_DIRECTORY",
 ];
 
+/// Settings that hold whatever the configuration of the repository says.
+const SETTINGS: [&str; 10] = [
+    // A repository inside the project, which can be part of a clone as ordinary files, has a configuration that nobody here
+    // wrote: it must not name a program, and no hook of the repository has a part in this.
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "log.showSignature=false",
+    "safe.bareRepository=explicit",
+    // What looks unchanged is unchanged, in the folder of the project.
+    "core.ignoreStat=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.quotePath=false",
+    // Line ends do not count here.
+    "core.safecrlf=false",
+    // A split index would leave a part of each copy in the git directory.
+    "core.splitIndex=false",
+];
+
 /// The answer of git, once it has been asked.
 #[derive(Debug, Default)]
 pub(crate) struct Git {
@@ -76,19 +95,11 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
         // What a partial clone lacks would be fetched, by a program that its configuration names.
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_GRAFT_FILE", "/dev/null");
-    // A lock taken for a mere look could make the agent's own `git commit` fail. A repository inside the project,
-    // which can be part of a clone as ordinary files, has a configuration that nobody here wrote: it must not name a
-    // program.
-    git.arg("--no-optional-locks")
-        .args(["-c", "core.fsmonitor=false"])
-        .args(["-c", "log.showSignature=false"])
-        // What looks unchanged is unchanged, in the folder of the project.
-        .args(["-c", "core.ignoreStat=false"])
-        .args(["-c", "core.trustctime=true"])
-        .args(["-c", "core.checkStat=default"])
-        .args(["-c", "safe.bareRepository=explicit"])
-        .stdin(Stdio::null())
-        .current_dir(root);
+    // A lock taken for a mere look could make the agent's own `git commit` fail.
+    git.arg("--no-optional-locks").stdin(Stdio::null()).current_dir(root);
+    for setting in SETTINGS {
+        git.args(["-c", setting]);
+    }
     if os::file::CASE_MATTERS {
         git.args(["-c", "core.ignoreCase=false"]);
     }

@@ -27,8 +27,7 @@ fn above(dir: &Path) -> Vec<&Path> {
 
 /// Returns the user's home directory, as it is given and with links followed.
 fn homes() -> Vec<PathBuf> {
-    // A relative path would mean a different directory in each place.
-    let given = named_by("HOME").filter(|home| home.is_absolute());
+    let given = absolute("HOME");
     let real = given.as_ref().and_then(|home| home.canonicalize().ok());
     given.into_iter().chain(real).collect()
 }
@@ -49,6 +48,11 @@ pub(crate) fn host_project() -> Option<PathBuf> {
 fn named_by(variable: &str) -> Option<PathBuf> {
     let value = std::env::var_os(variable).filter(|value| !value.is_empty());
     value.map(PathBuf::from)
+}
+
+/// Does the same if its path is absolute: a relative one would mean a different directory in each place.
+fn absolute(variable: &str) -> Option<PathBuf> {
+    named_by(variable).filter(|path| path.is_absolute())
 }
 
 /// Returns the project's root: the nearest directory upward that contains `home`. The search starts at the host's
@@ -116,7 +120,6 @@ pub(crate) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
 
 /// Returns both of these folders, as far as they are known.
 pub(crate) fn user_folders(variable: &str, default: &str) -> [Option<PathBuf>; 2] {
-    let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
     [absolute(variable), absolute("HOME").map(|home| home.join(default))]
 }
 

@@ -1,12 +1,12 @@
 //! What is directly in a directory.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use minijinja::value::Value;
 
+use crate::disk;
 use crate::engine::fault::Fault;
 use crate::text::shown;
 
@@ -22,13 +22,7 @@ impl Listing {
     /// Lists a directory.
     pub(crate) fn of(dir: &Path) -> io::Result<Self> {
         let mut listing = Self::default();
-        let entries = match fs::read_dir(dir) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
-            Err(error) => return Err(error),
-        };
-        for entry in entries {
-            let entry = entry?;
+        for entry in disk::entries(dir)? {
             let (name, kind) = (entry.file_name(), entry.file_type()?);
             if kind.is_file() || kind.is_symlink() && dir.join(&name).is_file() {
                 listing.files.push(name.to_string_lossy().into_owned());
@@ -53,20 +47,16 @@ pub(crate) fn is_odd(name: &str) -> bool {
 
 /// Returns the whole hours since a directory or a file in it was modified.
 pub(crate) fn idle_hours(dir: &Path, names: &[String]) -> u64 {
-    let modified = |path: PathBuf| fs::symlink_metadata(path).ok()?.modified().ok();
-    let files = names.iter().map(|name| dir.join(name));
-    let last = files.chain([dir.to_owned()]).filter_map(modified).max();
+    let files = names.iter().map(|name| dir.join(name)).chain([dir.to_owned()]);
+    let last = files.filter_map(|path| disk::modified(&path).ok()?).max();
     let idle = last.and_then(|last| last.elapsed().ok());
     idle.map_or(0, |idle| idle.as_secs() / 3600)
 }
 
 /// Returns the names in a folder below the root; none if it does not exist.
 pub(crate) fn names_in(root: &Path, folder: &str) -> Result<Value, Fault> {
-    let entries = match fs::read_dir(root.join(folder)) {
-        Ok(entries) => Some(entries),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(unreadable(Path::new(folder), &error)),
-    };
-    let names = entries.into_iter().flatten().flatten();
-    Ok(names.map(|entry| Value::from(entry.file_name().to_string_lossy())).collect())
+    let entries = disk::entries(&root.join(folder));
+    let entries = entries.map_err(|error| unreadable(Path::new(folder), &error))?;
+    let names = entries.iter().map(|entry| Value::from(entry.file_name().to_string_lossy()));
+    Ok(names.collect())
 }

@@ -95,14 +95,9 @@ impl Settings {
     }
 }
 
-/// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: one
-/// wrong value makes all settings unusable, so that no decision is based on a guess.
-pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
-    read_with(chart, root, None)
-}
-
-/// Reads the settings with the project's file as it was `before`.
-pub(crate) fn read_with(
+/// Reads the settings of `chart` for the project at `root`, with its file as it was `before` if that is given. The error names
+/// the file and what is wrong with it: one wrong value makes all settings unusable, so that no decision is based on a guess.
+pub(crate) fn read(
     chart: &Chart,
     root: &Path,
     before: Option<&Before>,
@@ -130,18 +125,28 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
     let chart = chart.of_settings();
     let own = Path::new(chart.home()).join(CONFIG);
     let of_user = user_file(chart.id, root, &mut Vec::new());
-    let files = [Some(root.join(own)), of_user].into_iter().flatten();
+    let texts = [disk::read(root, &root.join(own)), of_user.map_or(Ok(None), |it| read_users(&it))];
     let quoted = format!("\"{setting}\"");
-    let read = |file: PathBuf| {
-        let read = disk::read_regular(&file);
-        read.or_else(|_| disk::read_regular(&file.canonicalize()?))
-    };
     let names = |text: Vec<u8>| text.windows(quoted.len()).any(|part| part == quoted.as_bytes());
     // Of a file that cannot be read, nobody knows: whoever reads all settings reports it.
-    files.map(read).any(|text| text.map_or(true, |text| text.is_some_and(names)))
+    texts.into_iter().any(|text| text.map_or(true, |text| text.is_some_and(names)))
 }
 
-/// Does the same without the settings of another chart.
+/// Reads the user's own file, which may be a link to anywhere.
+fn read_users(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    if disk::modified(path)?.is_none() {
+        return Ok(None);
+    }
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().unwrap_or(&real);
+    let mut kept = [Some(&*real), Some(folder), path.parent()].into_iter().flatten();
+    match kept.find_map(|path| Some((path, disk::distrust_own(path)?))) {
+        Some((path, why)) => Err(io::Error::other(format!("{}: {why}", path.display()))),
+        None => disk::read(folder, &real),
+    }
+}
+
+/// Reads the settings of `chart` without those of another chart.
 fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Settings, String> {
     let defaults = chart.config.iter().map(|(name, field)| {
         let setting = Setting::default_of(chart, field);
@@ -155,7 +160,10 @@ fn read_own(chart: &Chart, root: &Path, before: Option<&Before>) -> Result<Setti
     let is_trusted =
         read.asked.is_empty() || trust::is_trusted(root, TrustedPart::Settings, &read.asked);
     if !is_trusted {
-        read.warnings.extend(warnings(&read.settings));
+        read.warnings.extend(held_back(&read.settings).map(|(name, held)| {
+            let file = held.file.display();
+            format!("{file}: `{name}` is ignored until you run `taskie config trust`.")
+        }));
     }
     for setting in read.settings.values_mut() {
         if let Some(held) = setting.held_back.take_if(|_| is_trusted) {
@@ -171,17 +179,7 @@ impl Settings {
         let Some(path) = user_file(&chart.id, root, &mut self.warnings) else {
             return Ok(());
         };
-        // A user's own file may be a link to anywhere.
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let folder = real.parent().unwrap_or(&real);
-        let mut kept = [Some(&*real), Some(folder), path.parent()].into_iter().flatten();
-        let read = match kept.find_map(|path| Some((path, disk::distrust_own(path)?))) {
-            Some((path, why)) if real.exists() => {
-                Err(io::Error::other(format!("{}: {why}", path.display())))
-            }
-            _ => disk::read(folder, &real),
-        };
-        for (name, value) in values(chart, read, &path, &mut self.warnings)? {
+        for (name, value) in values(chart, read_users(&path), &path, &mut self.warnings)? {
             let field = chart.config.get(&name);
             if field.is_some_and(|field| field.is_file()) {
                 self.warnings.push(format!(
@@ -275,19 +273,6 @@ fn without_must_run(setting: &str, value: &Json) -> Json {
         }
         value => value.clone(),
     }
-}
-
-/// Returns a sentence for each file with values that are held back.
-fn warnings(settings: &IndexMap<String, Setting>) -> impl Iterator<Item = String> {
-    let mut files: IndexMap<&Path, Vec<String>> = IndexMap::default();
-    for (name, held) in held_back(settings) {
-        files.entry(&held.file).or_default().push(format!("`{name}`"));
-    }
-    files.into_iter().map(|(file, names)| {
-        let are = if names.len() == 1 { "is" } else { "are" };
-        let (file, names) = (file.display(), names.join(", "));
-        format!("{file}: {names} {are} ignored until you run `taskie config trust`.")
-    })
 }
 
 /// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in

@@ -4,8 +4,6 @@ use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value as Json;
-
 use super::render::rendered;
 use super::statement::Receipt;
 use crate::chart::Chart;
@@ -17,7 +15,7 @@ use crate::store::git_dir;
 use crate::store::journal::Journal;
 
 /// The value of the setting `receipts` for: in the directory of the instance, too.
-const COMMIT: &str = "commit";
+pub(crate) const COMMIT: &str = "commit";
 
 /// The folder of receipts in the git directory.
 const FOLDER: &str = "taskie/receipts";
@@ -42,11 +40,6 @@ pub(crate) fn add(
         true => append(&root.join(dir).join(RECEIPTS), &receipts),
         false => Ok(()),
     }
-}
-
-/// Returns whether a value of the settings says that receipts are committed.
-pub(crate) fn is_committed(setting: Option<&Json>) -> bool {
-    setting.is_some_and(|value| *value == COMMIT)
 }
 
 /// Returns the folder of the receipts; `None` outside git.

@@ -106,7 +106,7 @@ impl Place {
 
     /// Reads the settings.
     pub(crate) fn settings(&self) -> Result<Settings, String> {
-        settings::read_with(&self.chart, &self.root, self.settings_before.as_ref())
+        settings::read(&self.chart, &self.root, self.settings_before.as_ref())
     }
 
     /// Reads the state.

@@ -167,11 +167,8 @@ fn begin<'p>(
     announced: &Running,
 ) -> Result<Begun<'p>, Stuck> {
     // What is not in the journal, no limit counts.
-    let (folder, _) = place.store.place();
-    let uncounted = format!(
-        "no review was started, because the journal, which counts reviews, could not be written in {}",
-        folder.display()
-    );
+    let uncounted =
+        "no review was started, because the journal, which counts reviews, could not be written";
     let cancel = cancel_file(&place.store, &place.instance.name);
     let _lock = place.lock()?;
     let begun = Begun::say(place.journal(), cancel, announced).map_err(io(uncounted))?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::chart::known;
+use crate::chart::{known, schema};
 use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decision::{Answer, Decision, Step};
@@ -153,7 +153,7 @@ fn write_state(
 /// Adds a receipt for each cycle that has ended, also for those that somebody else has ended, or whose process was killed first.
 pub(crate) fn add_receipts(place: &Place) -> std::io::Result<()> {
     let settings = place.settings().map(|read| read.settings).unwrap_or_default();
-    let is_committed = file::is_committed(settings.get(known::RECEIPTS).map(|it| &it.value));
+    let is_committed = settings.get(known::RECEIPTS).is_some_and(|it| it.value == file::COMMIT);
     file::add(&place.chart, (&place.root, &place.instance.dir), place.journal(), is_committed)
 }
 
@@ -177,8 +177,13 @@ fn new_state(
     };
     let fields = absent.into_iter().filter(is_written);
     let fields = fields.map(|name| (name.clone(), context[&name].clone()));
-    state_file::with(&place.chart, old, &fields.collect(), context, patch)
-        .map_err(io("the state cannot be created"))
+    let text = state_file::with(&place.chart, old, &fields.collect(), context, patch)
+        .map_err(io("the state cannot be created"))?;
+    // What others read must be what the schema promises, whatever a chart assigns.
+    match schema::state::misfit(&place.chart, &text) {
+        Some(why) => Err(place.broken(&format!("it would not fit its schema: {why}"))),
+        None => Ok(text),
+    }
 }
 
 /// Returns the session that claims the instance with this decision, if any: one that enters a phase or asks what is next, or

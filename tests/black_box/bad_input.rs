@@ -56,9 +56,8 @@ fn a_plan_that_may_not_be_written() {
     let ran = stop_as_someone(&project);
     mode(0o755);
     let why = format!(
-        "No decision could be made about this Stop, so it is allowed: no review was started, because the journal, which counts \
-         reviews, could not be written in {}: Permission denied (os error 13)",
-        project.root.join(".taskie/.locks").display()
+        "No decision could be made about this Stop, so it is allowed: the state cannot be locked: {}: Permission denied (os error 13)",
+        project.lock_file("state").display()
     );
     expect_warning(&ran, &why);
     assert_eq!((project.files(), project.calls().len()), (before, 0));

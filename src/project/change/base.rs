@@ -14,10 +14,10 @@ const DETACHED: &str = "..detached-";
 /// The files in the git directory with the branch that is being rebased. HEAD is on none then.
 const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
 
-/// The branch that the remote repository names as its default, and those that are called as default branches are, the first
-/// that exists first.
-const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
-const USUAL: [&str; 4] = [
+/// The branch that the remote repository names as its default, and those that are called as default branches are: the first
+/// that exists counts.
+const DEFAULTS: [&str; 5] = [
+    "refs/remotes/origin/HEAD",
     "refs/remotes/origin/main",
     "refs/remotes/origin/master",
     "refs/heads/main",
@@ -198,21 +198,19 @@ impl Repository<'_> {
     /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
     fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
         let format = "--format=%(refname)%00%(objectname)%00%(symref)";
-        let mut ask = vec!["for-each-ref", format, REMOTE_HEAD];
-        ask.extend(USUAL);
+        let mut ask = vec!["for-each-ref", format];
+        ask.extend(DEFAULTS);
         let listed = self.ask(&ask)?.unwrap_or_default();
-        let branches = listed.lines().map(|line| line.split('\0').collect::<Vec<_>>());
-        let rank = |name: &str| USUAL.iter().position(|usual| *usual == name);
-        let branches = branches.filter_map(|branch| match *branch {
-            [REMOTE_HEAD, id, name] => Some((None, name, id)),
-            [name, id, _] => Some((Some(rank(name)?), name, id)),
-            _ => None,
-        });
-        let best = branches.min().map(|(_, name, id)| {
-            let name =
+        let line_of = |name: &&str| {
+            listed.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\0'))
+        };
+        let first =
+            DEFAULTS.iter().find_map(|name| Some((*name, line_of(name)?.split_once('\0')?)));
+        Ok(first.map(|(name, (id, named))| {
+            let name = if named.is_empty() { name } else { named };
+            let short =
                 name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("refs/heads/"));
-            (name.unwrap_or_default().to_owned(), id.to_owned())
-        });
-        Ok(best)
+            (short.unwrap_or(name).to_owned(), id.to_owned())
+        }))
     }
 }

@@ -40,20 +40,7 @@ pub(super) fn output(git: &mut Command) -> Result<Output, Unknown> {
 /// Returns a command of git in the work tree at `root`.
 pub(super) fn git(root: &Path, args: &[&str]) -> Result<Command, Unknown> {
     let mut git = git::git(root).map_err(|why| Unknown::new(why, "install git"))?;
-    // No hook of the repository has a part in this.
-    git.args([
-        "-c",
-        "core.quotePath=false",
-        "-c",
-        "core.hooksPath=/dev/null",
-        // Line ends do not count here.
-        "-c",
-        "core.safecrlf=false",
-        // A split index would leave a part of each copy in the git directory.
-        "-c",
-        "core.splitIndex=false",
-    ])
-    .args(args);
+    git.args(args);
     Ok(git)
 }
 

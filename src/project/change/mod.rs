@@ -11,7 +11,6 @@ mod repository;
 mod terms;
 mod trees;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -117,13 +116,13 @@ fn differing(
     }
     let mut files = repository.files([base, after])?;
     // Nothing of it is in a tree of the work tree, so it is among what differs.
-    let apart = trees.left_out(files.iter().map(|file| &*file.path));
+    let names = files.iter().map(|file| &*file.path);
+    let apart: Vec<&str> = names.filter(|name| trees.leaves_out(name)).collect();
     if apart.is_empty() {
         let tree = repository.id(&format!("{base}^{{tree}}"))?;
         return Ok((tree.unwrap_or_else(|| base.to_owned()), files));
     }
     let before = repository.without(base, &apart)?;
-    let apart: HashSet<String> = apart.into_iter().map(str::to_owned).collect();
-    files.retain(|file| !apart.contains(&file.path));
+    files.retain(|file| !trees.leaves_out(&file.path));
     Ok((before, files))
 }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::command::{self, run};
+use super::command::{self, failed, run};
 use super::index::Index;
 use super::terms::{Changed, Content, NO_FILE, Unknown};
 use crate::os::regular::open_to_read;
@@ -50,10 +50,8 @@ impl<'r> Repository<'r> {
 
     /// Returns a tree without any file.
     pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
-        let empty = self.git(&["hash-object", "-t", "tree", "--stdin"])?;
-        let empty =
-            { empty }.output().map_err(|error| Unknown::new(error.to_string(), "install git"))?;
-        Ok(String::from_utf8_lossy(&empty.stdout).trim_end().to_owned())
+        let empty = run(&mut self.git(&["hash-object", "-t", "tree", "--stdin"])?)?;
+        Ok(empty.map_err(failed)?.trim_end().to_owned())
     }
 
     /// Returns a command.

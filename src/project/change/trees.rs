@@ -20,21 +20,14 @@ const LARGE: u64 = 4 * 1024 * 1024;
 /// The file in the directory of an instance with its receipts, where they are committed.
 pub(crate) const RECEIPTS: &str = "receipts.jsonl";
 
-/// What is in no tree of a work tree.
-#[derive(Debug, Default)]
-struct Limits {
-    /// The home of the instances, and their folder in it. What they keep says how the work goes on, and is no part of it.
-    home: String,
-    folder: String,
-    /// A review of a plan has a line written in the home's `.gitignore`.
-    has_ignore: bool,
-}
-
 /// Reads the tree of an instance's work tree, once.
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
-    limits: Limits,
+    /// The folder of the instances. What they keep says how the work goes on, and is no part of it.
+    instances: String,
+    /// The home in whose `.gitignore` a review of a plan has a line written.
+    ignoring: Option<String>,
     last: Mutex<Option<Arc<Tree>>>,
     /// The last change that was found in it.
     pub(super) compared: Mutex<Option<Change>>,
@@ -51,13 +44,18 @@ pub(crate) struct Tree {
 impl Trees {
     /// Returns the reader for the work tree around `root`.
     pub(crate) fn of(root: &Path, scope: &Scope) -> Self {
-        let (home, folder) = match scope.is_of_changes() {
-            true => (CHARTS[0].home(), CHARTS[0].folder()),
-            false => (scope.home.as_str(), scope.folder()),
+        let is_of_plans = !scope.is_of_changes();
+        let (home, folder) = match is_of_plans {
+            true => (scope.home.as_str(), scope.folder()),
+            false => (CHARTS[0].home(), CHARTS[0].folder()),
         };
-        let [home, folder] = [home, folder].map(str::to_owned);
-        let limits = Limits { home, folder, has_ignore: !scope.is_of_changes() };
-        Self { root: root.to_owned(), limits, last: Mutex::default(), compared: Mutex::default() }
+        Self {
+            root: root.to_owned(),
+            instances: format!("{home}/{folder}"),
+            ignoring: is_of_plans.then(|| home.to_owned()),
+            last: Mutex::default(),
+            compared: Mutex::default(),
+        }
     }
 
     /// Calls `ask` with the repository.
@@ -86,9 +84,6 @@ impl Trees {
 
     /// Returns the files that differ between two trees, and apart from them those that only the second one has.
     pub(crate) fn changed(&self, trees: [&str; 2]) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
-        if trees[0] == trees[1] {
-            return Some(Default::default());
-        }
         let top = git_dir::around(&self.root)?.top;
         let files = self.repository(|repository| repository.files(trees)).ok()?;
         let (mut changed, mut new) = (Vec::new(), Vec::new());
@@ -107,7 +102,7 @@ impl Trees {
             index.copy(&own.join("index"))?;
         }
         let listed = index.list()?;
-        let is_own = |file: &[u8]| self.limits.leaves_out(&String::from_utf8_lossy(file));
+        let is_own = |file: &[u8]| self.leaves_out(&String::from_utf8_lossy(file));
         let large: Vec<(&[u8], Version)> = differing(&listed)
             .filter_map(|name| {
                 let meta = repository.root.join(path(name)).symlink_metadata().ok()?;
@@ -141,26 +136,18 @@ impl Trees {
         Ok(Tree { id: index.run(&["write-tree"])?, unread })
     }
 
-    /// Returns what a tree has that is left out of the trees of this work tree, of the files with these names.
-    pub(super) fn left_out<'n>(&self, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-        names.filter(|name| self.limits.leaves_out(name)).collect()
-    }
-}
-
-impl Limits {
-    /// Returns whether an instance keeps a file.
-    fn leaves_out(&self, file: &str) -> bool {
+    /// Returns whether an instance keeps a file, so that it is in no tree of this work tree.
+    pub(super) fn leaves_out(&self, file: &str) -> bool {
         let ends = |folder: &str, end: &str| {
             folder.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'))
         };
         let Some((folder, name)) = file.rsplit_once('/') else { return false };
         let is_own = [state_file::FILE, ledger::FILE, RECEIPTS, ".gitignore"].contains(&name)
             || [".md", ".log"].iter().any(|end| name.ends_with(end));
-        let instances = format!("{}/{}", self.home, self.folder);
         let is_of_instance =
-            || folder.rsplit_once('/').is_some_and(|(above, _)| ends(above, &instances));
-        is_own && is_of_instance()
-            || self.has_ignore && name == ".gitignore" && ends(folder, &self.home)
+            || folder.rsplit_once('/').is_some_and(|(above, _)| ends(above, &self.instances));
+        let is_ignore = || self.ignoring.as_ref().is_some_and(|home| ends(folder, home));
+        is_own && is_of_instance() || name == ".gitignore" && is_ignore()
     }
 }
 
