@@ -179,7 +179,7 @@ pub(super) fn homes(chart: &Embedded) -> impl Iterator<Item = (PathBuf, String)>
 
 /// Loads the chart of changes for one of its homes.
 pub(super) fn at_home(chart: &'static Embedded, home: String) -> Result<Arc<Chart>, String> {
-    let mut chart = Choice::Embedded(chart).load().map_err(unusable)?;
+    let mut chart = chart.load().map_err(unusable)?;
     if let Some(chart) = Arc::get_mut(&mut chart) {
         chart.scope.home = home;
     }

@@ -9,14 +9,14 @@ pub(crate) mod supervisor;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::os::group::{Group, signal_of};
+use crate::os::group::Group;
 use crate::os::regular::create_private;
 use crate::os::signals::{self, caught, until};
 use spec::Spec;
@@ -147,7 +147,7 @@ fn watch_over(spec: &Spec, is_abandoned: impl Fn() -> bool) -> Result<End, Strin
         Err(why) => why,
         Ok(()) => End::Exited {
             code: status.and_then(|status| status.code()),
-            signal: status.and_then(signal_of),
+            signal: status.and_then(|status| status.signal()),
             stdout: contents(&captured),
         },
     })

@@ -64,26 +64,20 @@ impl Printed {
         let dollars: Option<f64> = at.cost.and_then(|pointer| value(&json, pointer));
         let cost = dollars.map(|dollars| dollars * 1e6).filter(|cost| (0.0..MOST).contains(cost));
         let status = at.status.and_then(|pointer| value(&json, pointer));
+        let texts = at.review.iter().filter_map(|pointer| value(&json, pointer));
+        let mut texts = texts.filter(|text: &String| !text.trim().is_empty());
         Self {
-            verdict: first(at.verdict, |pointer| value(&json, pointer).filter(is_verdict)),
+            verdict: at.verdict.iter().find_map(|pointer| value(&json, pointer).filter(is_verdict)),
             failure: is_error.then(failure),
-            found: first(at.findings, |pointer| find(&json, pointer))
+            found: (at.findings.iter().find_map(|pointer| find(&json, pointer)))
                 .map_or_else(Found::default, Found::read),
-            text: first(at.review, |pointer| {
-                value(&json, pointer).filter(|text: &String| !text.trim().is_empty())
-            })
-            .filter(|_| invoke.text),
+            text: texts.next().filter(|_| invoke.text),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
             cost: cost.map(|cost| cost.round() as u64),
             until: (status.filter(is_unavailable)).map(|_| clock::now().saturating_add(PAUSE)),
             reason,
         }
     }
-}
-
-/// Returns the first value that one of the pointers points to.
-fn first<T>(pointers: &[&str], read: impl FnMut(&&str) -> Option<T>) -> Option<T> {
-    pointers.iter().find_map(read)
 }
 
 /// Returns the value that a pointer points to, if it is of this type.
@@ -124,7 +118,7 @@ pub(crate) fn last_object(text: &str) -> Option<&str> {
 }
 
 fn reason(pointers: &[&str], json: &Json) -> Option<String> {
-    let found = first(pointers, |pointer| find(json, pointer))?;
+    let found = pointers.iter().find_map(|pointer| find(json, pointer))?;
     let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     let short = plain_line(&text, REASON_LIMIT);
     // It becomes a part of a sentence.
