@@ -13,7 +13,6 @@ use crate::chart::known::EVERY_STOP;
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
-use crate::hash;
 use crate::host::events::{STOPPED, UNCLAIMED, is_stop};
 use crate::host::hosts::Host;
 use crate::host::question;
@@ -26,12 +25,14 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::driver;
-use crate::store::facts::BlocksInTurn;
-use crate::store::once::PROGRAM;
+use crate::store::facts::{BlocksInTurn, Fact};
 use crate::text::{cut_bytes, shown_lines};
 
 /// How many bytes of the agent's last message a reviewer is given.
 const MESSAGE: usize = 30_000;
+
+/// What is done at a stop that has waited for a program in the background, whatever the state.
+const PROGRAM: &str = "program";
 
 /// What is said of a change that was clean when the reviewer was given it, and is another one by now.
 const OUTDATED: &str =
@@ -60,7 +61,7 @@ impl Answering<'_> {
             session.and_then(|id| BlocksInTurn::of(self.host, place.journal(), id, goes_on));
         let journal = Arc::clone(place.journal());
         let write = move |turn: BlocksInTurn| {
-            let written = turn.write(&journal);
+            let written = journal.note(Fact::Turn { turn });
             written.unwrap_or_else(|error| {
                 tell(&format!("the blocks of this turn cannot be counted: {error}"));
             });
@@ -123,11 +124,11 @@ impl Answering<'_> {
     /// Lets no second stop in a row wait for a program in the background: it may never end.
     fn wait_once(&mut self, place: &Place, fields: &mut Json) {
         let journal = Arc::clone(place.journal());
-        let has_waited = PROGRAM.is_for(&journal, &[]);
+        let has_waited = journal.facts().is_done(PROGRAM, &[]);
         match fields["program"].is_string() {
             true if has_waited => fields["program"] = Json::Null,
-            true => self.due.once(move || drop(PROGRAM.note(&journal, &[]))),
-            false if has_waited => self.due.once(move || PROGRAM.forget(&journal)),
+            true => self.due.once(move || drop(journal.note_done(PROGRAM, Some(&[])))),
+            false if has_waited => self.due.once(move || drop(journal.note_done(PROGRAM, None))),
             false => {}
         }
     }
@@ -195,16 +196,17 @@ impl Answering<'_> {
         let Ok((Step::Done(decision), snapshot)) = peek(place, &asked) else {
             return Vec::new();
         };
-        let Some(state) = snapshot.state.text().filter(|_| !decision.messages.is_empty()) else {
+        let state = snapshot.state.text().filter(|_| !decision.messages.is_empty());
+        let Some(state) = state.map(<[u8]>::to_vec) else {
             return Vec::new();
         };
         let journal = Arc::clone(place.journal());
-        let (said, done) = (format!("unclaimed {session}"), hash::number(state));
-        if journal.facts().is_done(&said, state) {
+        let said = format!("unclaimed {session}");
+        if journal.facts().is_done(&said, &state) {
             return Vec::new();
         }
         // If this cannot be recorded, it is said again.
-        self.due.once(move || drop(journal.note_done(&said, Some(done))));
+        self.due.once(move || drop(journal.note_done(&said, Some(&state))));
         decision.messages
     }
 }

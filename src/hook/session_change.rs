@@ -42,7 +42,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         return nothing;
     }
     let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
-    let claimed = claimed.and_then(|claimed| place.sibling(&claimed.instance));
+    let claimed = claimed.and_then(|claimed| place.of_name(&claimed.instance));
     let mut warnings = Vec::new();
     match claimed.filter(Place::is_in_cycle) {
         // The review that the user has asked for comes first.

@@ -58,6 +58,14 @@ impl Reading {
         }
     }
 
+    /// Returns the fields of a state that can be used.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        match self {
+            Self::Sound { context, .. } => Some(context),
+            Self::Missing | Self::Broken(_) => None,
+        }
+    }
+
     /// Returns the text of a state that can be used.
     pub(crate) fn text(&self) -> Option<&[u8]> {
         match self {

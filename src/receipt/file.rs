@@ -35,7 +35,7 @@ pub(crate) fn add(
         return Ok(());
     }
     fs::create_dir_all(&folder)?;
-    append(&folder.join(format!("{}.jsonl", journal.instance())), &receipts)?;
+    append(&folder.join(format!("{}.jsonl", journal.instance)), &receipts)?;
     match is_committed {
         true => append(&root.join(dir).join(RECEIPTS), &receipts),
         false => Ok(()),

@@ -6,8 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::{change, foresee, place::Place};
 use crate::chart::Chart;
-use crate::engine::event::{Event, Trigger};
-use crate::hash::IndexMap;
+use crate::engine::event::Event;
 use crate::host::hosts;
 use crate::store::driver;
 
@@ -45,21 +44,14 @@ pub(crate) fn began(chart: &Chart) -> Event {
 
 /// Returns the next stop of a session, with what has changed, if that is what it is about.
 pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
-    let mut event = stop(place, session);
-    change::see(place, &mut event.fields);
-    event
-}
-
-/// Returns the next stop of a session.
-pub(crate) fn stop(place: &Place, session: Option<&str>) -> Event {
     let bare = driver::is_bare(&place.store);
     let mut fields = json!({ "session_id": session.unwrap_or_default(), "bare": bare });
     limit(&mut fields);
+    change::see(place, &mut fields);
     Event::hook("Stop", fields)
 }
 
 /// Returns the event that asks what is next.
 pub(crate) fn next(place: &Place, session: Option<String>) -> Event {
-    let trigger = Trigger::Hook(RULES.to_owned());
-    Event { trigger, fields: typed_at(place), args: IndexMap::default(), session }
+    Event { session, ..Event::hook(RULES, typed_at(place)) }
 }

@@ -94,7 +94,7 @@ pub(crate) fn forget_prompts(place: &Place) {
 
 /// Returns the place of the own change of a session that has asked for the review of another one.
 pub(crate) fn own(asked: &Place, session: &str) -> Option<Place> {
-    asked.sibling(&driver::own_name(session))
+    asked.of_name(&driver::own_name(session))
 }
 
 /// Drops the change, if it is that of a session. Its next prompt begins another one.

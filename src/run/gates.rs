@@ -42,8 +42,7 @@ pub(crate) fn run(
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
-    // Without it, git shows the log, and nothing else changes.
-    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &gates.log);
+    effects::ignore_logs(place, &gates.log);
     for command in &gates.commands {
         // Without it, the gate is not shown, but nothing else changes.
         let _ = begun.then(&Running {
@@ -56,28 +55,22 @@ pub(crate) fn run(
         let began = Instant::now();
         let left = limit.saturating_sub(start.elapsed());
         let end = one(place, command, &log, left, lock);
-        if let Some(stuck) = Stuck::after(&end) {
-            // A log that stays is only of no use.
+        let stuck = Stuck::after(&end);
+        if stuck.is_some() || matches!(end, End::Cancelled | End::NotStarted(_)) {
+            // Nobody reads it, or it is from another gate. One that stays is only of no use.
             let _ = std::fs::remove_file(&log);
+        }
+        if let Some(stuck) = stuck {
             return Err(stuck);
         }
         let (error, exit) = match &end {
-            End::Cancelled => {
-                // The same.
-                let _ = std::fs::remove_file(&log);
-                return Ok(Some(Outcome::Failed(CANCELLED.to_owned())));
-            }
+            End::Cancelled => return Ok(Some(Outcome::Failed(CANCELLED.to_owned()))),
             End::TimedOut => {
                 let (all, own) = (span(limit), span(began.elapsed()));
                 let why = format!("was killed after {own}: all gates together may take {all}");
                 (Some(why), None)
             }
             End::Exited { code, .. } => (end.failure(), *code),
-            End::NotStarted(_) => {
-                // Nothing of it was run, so what is there is from another gate.
-                let _ = std::fs::remove_file(&log);
-                (end.failure(), None)
-            }
             _ => (end.failure(), None),
         };
         let line = GateLine {
@@ -113,7 +106,7 @@ fn one(place: &Place, command: &str, log: &Path, left: Duration, lock: &ReviewLo
         log: log.into(),
         logs_stdout: true,
         timeout: left,
-        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
+        cancel: Some(running::cancel_file(place.journal())),
     };
     supervisor::run(&spec, lock.file())
 }

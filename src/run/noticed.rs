@@ -36,18 +36,18 @@ impl Noticed {
     pub(super) fn of(place: &Place, found: &Reading, is_reviewed: bool) -> Self {
         let mut known = place.journal().facts();
         let mut facts = Vec::new();
-        let found = match found {
-            Reading::Sound { context, .. } => Some(context),
-            Reading::Missing => None,
-            Reading::Broken(_) => return Self { left: known.left, facts },
-        };
+        if matches!(found, Reading::Broken(_)) {
+            return Self { left: known.left, facts };
+        }
+        let found = found.context();
         if known.is_dropped(found) {
             // The process that was about to write it was killed.
             known = known.after(Fact::Dropped);
             facts.push(Fact::Dropped);
         }
         // Where nothing is reviewed, nobody minds.
-        if place.chart.cycles.is_empty() || !is_other(&known.left, found) {
+        let is_back = found.is_some() && known.left.is_gone;
+        if place.chart.cycles.is_empty() || known.left.is_as(found) && !is_back {
             return Self { left: known.left, facts };
         }
         let before = &known.left.fields;
@@ -84,13 +84,6 @@ impl Noticed {
 /// for the next stop.
 pub(super) fn is_for_user(event: &Event) -> bool {
     event.is_stop() && event.fields.get(STANDS_IN).is_none()
-}
-
-fn is_other(left: &Left, found: Option<&Context>) -> bool {
-    match found {
-        Some(found) => left.is_gone || *found != left.fields,
-        None => !left.is_gone && !left.fields.is_empty(),
-    }
 }
 
 /// Returns how a decision leaves the state, whose text it is, that was found as `left`. What a command does to a cycle that is not

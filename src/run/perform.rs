@@ -23,7 +23,7 @@ use crate::run::review::{NextStep, hook_timeout, review};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
 use crate::run::under_way::{self, running};
-use crate::run::write::{UNNOTED, claim, claimant, commit, is_reviewed_by_another, write};
+use crate::run::write::{UNNOTED, claim, claimant, commit, write};
 use crate::store::driver;
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
@@ -154,7 +154,7 @@ fn first_step(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Result<
             ))
         }
         Step::Done(decision) if decision.writes_nothing() => {
-            if is_claiming(place, event, &decision) {
+            if claimant(place, event, &decision).is_some() {
                 let _lock = place.lock()?;
                 claim(place, event, &decision)?;
             }
@@ -275,7 +275,7 @@ fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
     let is_refused = match &event.trigger {
         _ if place.chart.scope.is_per_session() => false,
         Trigger::Enter { force: false, .. } => {
-            session.is_some_and(|session| is_reviewed_by_another(place, session))
+            session.is_some_and(|session| !driver::drives(place.journal(), session))
         }
         Trigger::Hook(name) => !is_event(name),
         Trigger::Enter { .. } | Trigger::Command(_) => false,
@@ -284,11 +284,4 @@ fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
         return None;
     }
     running(place).map(Performed::refused)
-}
-
-/// Returns whether carrying out the decision would make its session the driver of an instance that it does not drive
-/// yet.
-fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
-    claimant(place, event, decision)
-        .is_some_and(|session| !driver::drives(place.journal(), session))
 }

@@ -1,6 +1,5 @@
 //! An instance of a chart in a project: where it is, and what is there.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -47,16 +46,16 @@ impl Place {
         Self { chart, root, instance, store, settings_before: None, trees, git, journal }
     }
 
+    /// Returns the place of the instance of this name, if it exists.
+    pub(crate) fn of_name(&self, name: &str) -> Option<Self> {
+        let other = find::of_name(&self.root, &self.chart.scope, name).instance?;
+        Some(Self::new(Arc::clone(&self.chart), self.root.clone(), other))
+    }
+
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
     pub(crate) fn of_none(chart: &Arc<Chart>, root: &Path) -> Self {
         let instance = Instance { name: String::new(), dir: find::folder(&chart.scope).join("") };
         Self::new(Arc::clone(chart), root.to_owned(), instance)
-    }
-
-    /// Returns the place of another instance of the chart in the project, if it exists.
-    pub(crate) fn sibling(&self, name: &str) -> Option<Self> {
-        let instance = find::of_name(&self.root, &self.chart.scope, name).instance?;
-        Some(Self::new(Arc::clone(&self.chart), self.root.clone(), instance))
     }
 
     /// Returns whether one of the chart's cycles is running.
@@ -158,7 +157,7 @@ impl Place {
     /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
     /// because one of them may take over or remove another's files.
     pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
-        WriteLock::acquire(&self.store, &self.shared_name())
+        WriteLock::acquire(&self.store, &self.journal.file)
             .map_err(io("the state cannot be locked"))
     }
 
@@ -170,12 +169,6 @@ impl Place {
     /// Returns whether somebody has it.
     pub(crate) fn is_reviewed(&self) -> bool {
         ReviewLock::is_held(&self.store, &self.instance.name, &self.dir())
-    }
-
-    /// Returns the name of the instance's lock and journal. If each session has its own instance, they share one of
-    /// each, so that no session leaves files behind.
-    pub(crate) fn shared_name(&self) -> Cow<'_, str> {
-        self.instance.shared_name(&self.chart.scope)
     }
 
     /// Returns the instance's journal.

@@ -13,7 +13,6 @@ use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
-use crate::engine::spent::PastReview;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
 use crate::project::change::{self, Base, head};
 use crate::project::seen::Seen;
@@ -25,13 +24,12 @@ use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{announced, ended, record_left, record_lost, said_of_running};
+use crate::run::under_way::{announced, ended, record_left, said_of_running};
 use crate::run::{gates, meanwhile, reviewer};
 use crate::store::facts::Running;
 use crate::store::journal::{Code, Line};
 use crate::store::lock::ReviewLock;
-use crate::store::once::SEND_BACK;
-use crate::store::running::{Begun, cancel_file};
+use crate::store::running::Begun;
 
 /// What to do next, on the way to an answer.
 pub(crate) enum NextStep {
@@ -148,16 +146,15 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
 
 /// Returns the end of the review that is due if it has ended before, nothing was decided about it, and nothing has changed since.
 fn paid(place: &Place, due: &Invocation) -> Option<Ended> {
-    let paid = place.journal().undecided().filter(|paid| is_about_now(place, &paid.run, due))?;
+    let paid = place.journal().undecided()?;
     let (by, run) = (paid.by, paid.run);
+    let is_due = (&run.cycle, run.n) == (&due.cycle, due.n);
+    if !is_due || run.seen != place.seen(&due.subject).all {
+        return None;
+    }
     let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
     let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
     Some(Ended { effort, ..Ended::new(due.clone(), outcome) })
-}
-
-/// Returns whether a review is the one that is due, and nothing has changed since.
-fn is_about_now(place: &Place, run: &PastReview, due: &Invocation) -> bool {
-    (&run.cycle, run.n) == (&due.cycle, due.n) && run.seen == place.seen(&due.subject).all
 }
 
 /// Says that a review begins: the journal has that before anything is started.
@@ -169,9 +166,8 @@ fn begin<'p>(
     // What is not in the journal, no limit counts.
     let uncounted =
         "no review was started, because the journal, which counts reviews, could not be written";
-    let cancel = cancel_file(&place.store, &place.instance.name);
     let _lock = place.lock()?;
-    let begun = Begun::say(place.journal(), cancel, announced).map_err(io(uncounted))?;
+    let begun = Begun::say(place.journal(), announced).map_err(io(uncounted))?;
     // A file system that stores no state stores no verdict either, and that would be paid for and lost.
     disk::try_to_replace(&place.dir().join(state_file::FILE))
         .map_err(io("no review was started, because its result could not be written"))?;
@@ -201,7 +197,9 @@ fn run_reviewer(
     let run = reviewer::run(place, &invocation, announced.timeout, lock);
     let (outcome, spent) = run.inspect_err(|stuck| {
         let spent = effort(&announced, Effort::default());
-        record_lost(place, announced.clone(), stuck.to_string(), &spent);
+        let outcome = Outcome::Failed(stuck.to_string());
+        let lost = ended(place, announced.clone(), Seen::default(), &outcome, &spent);
+        let _ = place.journal().add(&Line::Review(lost));
     })?;
     let effort = effort(&announced, spent);
     // What has been paid for comes first: the tree takes its time.
@@ -264,6 +262,9 @@ fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
 /// The number of seconds that an agent's shell waits for a command on any host.
 const CALL: u64 = 50;
 
+/// What is done once the agent is sent back to run the review that is due.
+const SEND_BACK: &str = "sent-back";
+
 /// Returns what a stop does where a review is due: `step`, unless the agent has to run the review.
 pub(crate) fn or_called(stop: &Event, step: Step) -> Step {
     let called = match &step {
@@ -282,10 +283,10 @@ fn or_sent_back(
 ) -> Option<Performed> {
     let state = snapshot.state.text().unwrap_or_default();
     let goes_on = event.fields["stop_hook_active"] == true;
-    let was_sent_back = goes_on && SEND_BACK.is_for(place.journal(), state);
+    let was_sent_back = goes_on && place.journal().facts().is_done(SEND_BACK, state);
     let performed = sent_back(event, due, was_sent_back)?;
     // If it stays unknown, the agent is sent back until the host ignores it.
-    let _ = SEND_BACK.note(place.journal(), state);
+    let _ = place.journal().note_done(SEND_BACK, Some(state));
     Some(performed)
 }
 

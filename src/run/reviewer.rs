@@ -31,23 +31,19 @@ pub(super) fn run(
     timeout: u64,
     lock: &ReviewLock,
 ) -> Result<(Outcome, Effort), Stuck> {
-    let Some(invoke) = place.chart.reviewers.get(&invocation.name) else {
-        let why = format!("there is no reviewer `{}`", invocation.name);
-        return Ok((Outcome::Failed(why), free()));
-    };
     let dir = place.dir();
     let file = dir.join(&invocation.file);
     let reviewer = Reviewer {
         place,
         invocation,
-        invoke,
+        invoke: &place.chart.reviewers[&invocation.name],
         timeout,
         before: version(&file),
         file,
         log: dir.join(&invocation.log),
     };
-    // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
-    let _ = effects::ignore_logs(&place.root, &place.chart.scope, REVIEW_LOGS);
+    // The log of a failed run stays, and nobody wants to commit it.
+    effects::ignore_logs(place, REVIEW_LOGS);
     let spec = Spec {
         // A prompt can contain anything; an argument ends at this sign.
         argv: (invocation.argv.iter().map(|arg| arg.replace('\0', "\u{fffd}"))).collect(),
@@ -56,7 +52,7 @@ pub(super) fn run(
         log: reviewer.log.clone().into(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
-        cancel: Some(running::cancel_file(&place.store, &place.instance.name)),
+        cancel: Some(running::cancel_file(place.journal())),
     };
     let end = supervisor::run(&spec, lock.file());
     if let Some(stuck) = Stuck::after(&end) {
@@ -91,7 +87,12 @@ impl Reviewer<'_> {
                 let _ = fs::remove_file(&self.log);
                 return (Outcome::Failed(why), free());
             }
-            End::TimedOut => return (self.failed(self.timed_out()), Effort::default()),
+            End::TimedOut => {
+                let limit = counted(self.timeout, "second");
+                let why = format!("was killed after {limit}, the limit of `{REVIEW_TIMEOUT}`");
+                let why = format!("`{}` {why}", self.program());
+                return (self.failed(why), Effort::default());
+            }
             End::Cancelled => {
                 self.remove_empty_log();
                 return (Outcome::Failed(CANCELLED.to_owned()), Effort::default());
@@ -124,12 +125,6 @@ impl Reviewer<'_> {
 
     fn program(&self) -> &str {
         self.invocation.argv.first().map_or("", String::as_str)
-    }
-
-    /// Says that it took too long, and which setting limits it.
-    fn timed_out(&self) -> String {
-        let limit = counted(self.timeout, "second");
-        format!("`{}` was killed after {limit}, the limit of `{REVIEW_TIMEOUT}`", self.program())
     }
 
     /// Writes the review from what the reviewer printed, unless it has written the file itself.

@@ -2,7 +2,6 @@
 
 use crate::engine::fault::Fault;
 use crate::process::End;
-use crate::text::full_stop;
 
 /// Why an event could not be carried out. Nothing was written.
 #[derive(Debug)]
@@ -13,8 +12,8 @@ pub(crate) enum Stuck {
     Io { what: String, error: std::io::Error },
     /// The state is unusable, and the decision would write it.
     Broken(String),
-    /// A review has ended, and cannot count because of this.
-    Lost { review: String, why: Box<Stuck> },
+    /// A review has ended, and cannot count, and why.
+    Lost(String),
     /// This process was asked to end during a run, and the run was killed.
     Interrupted { signal: i32 },
     /// The host went away during a run, and the run was killed.
@@ -32,34 +31,16 @@ impl Stuck {
     }
 }
 
-impl Stuck {
-    /// Adds the review that is lost because of this, if there is one.
-    pub(crate) fn losing(self, review: Option<String>) -> Self {
-        match review {
-            Some(review) => Self::Lost { review, why: Box::new(self) },
-            None => self,
-        }
-    }
-}
-
 impl std::fmt::Display for Stuck {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Fault(fault) => write!(out, "{fault}"),
             Self::Io { what, error } => write!(out, "{what}: {error}"),
-            Self::Broken(why) => write!(out, "{why}"),
-            Self::Lost { review, why } => {
-                let why = why.to_string();
-                let end = full_stop(&why);
-                write!(out, "{why}{end} {review} The first stop after this is fixed runs it again.")
-            }
+            Self::Broken(why) | Self::Lost(why) => write!(out, "{why}"),
             // Which signal it was says nothing to a user.
-            Self::Interrupted { .. } => {
-                write!(
-                    out,
-                    "interrupted by Ctrl-C, Esc, a closed terminal, or the host's time limit"
-                )
-            }
+            Self::Interrupted { .. } => out.write_str(
+                "interrupted by Ctrl-C, Esc, a closed terminal, or the host's time limit",
+            ),
             Self::Abandoned => write!(out, "the host is gone"),
         }
     }

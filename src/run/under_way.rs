@@ -29,28 +29,25 @@ pub(crate) fn current(place: &Place) -> Option<Running> {
 
 /// Returns the line about a review whose hook was killed, as the next stop writes it.
 pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
+    (!place.is_reviewed()).then(|| left(place)).flatten()
+}
+
+/// Returns the line about a review that was begun and has not ended, as if its hook was killed.
+fn left(place: &Place) -> Option<ReviewLine> {
     let running = place.journal().facts().running.filter(|running| running.is_started)?;
     let outcome = Outcome::Failed(KILLED.to_owned());
-    (!place.is_reviewed())
-        .then(|| ended(place, running, Seen::default(), &outcome, &Effort::default()))
+    // How long it had been running is not known.
+    Some(ended(place, running, Seen::default(), &outcome, &Effort::default()))
 }
 
 /// Writes to the journal what a hook that was killed could not write. The caller holds the review lock.
 pub(super) fn record_left(place: &Place) {
-    let Some(left) = place.journal().facts().running else {
-        return;
-    };
-    if left.is_started {
-        // How long it had been running is not known.
-        record_lost(place, left, KILLED.to_owned(), &Effort::default());
+    if let Some(left) = left(place) {
+        let _ = place.journal().add(&Line::Review(left));
     }
-    let _ = place.journal().note(Fact::Over);
-}
-
-/// Writes to the journal a review that was lost together with its hook.
-pub(super) fn record_lost(place: &Place, running: Running, why: String, spent: &Effort) {
-    let review = ended(place, running, Seen::default(), &Outcome::Failed(why), spent);
-    let _ = place.journal().add(&Line::Review(review));
+    if place.journal().facts().running.is_some() {
+        let _ = place.journal().note(Fact::Over);
+    }
 }
 
 /// Says that a review is running, since when, and how to end it; `None` if none is.

@@ -25,7 +25,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::{driver, postponed};
-use crate::text::shown;
+use crate::text::{full_stop, shown};
 
 /// Why nothing is written where that could not be reported to the user.
 pub(super) const UNNOTED: &str = "what the user should read cannot be recorded";
@@ -44,14 +44,17 @@ pub(crate) fn write(place: &Place, event: &Event) -> Result<Option<Performed>, S
 pub(crate) fn commit(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {
     let words = run.in_words(place);
     let tree = run.event.fields["tree"].as_str().map(str::to_owned);
-    match decide_and_write(place, run) {
-        Ok(performed) => Ok(Performed { tree, ..performed }),
-        Err(stuck) => {
-            if words.is_some() {
-                // It counts as failed: the next one may be lost in the same way. Without this, more are tried.
-                let _ = place.journal().note(Fact::Aside { why: stuck.to_string() });
-            }
-            Err(stuck.losing(words))
+    match (decide_and_write(place, run), words) {
+        (Ok(performed), _) => Ok(Performed { tree, ..performed }),
+        (Err(stuck), None) => Err(stuck),
+        (Err(stuck), Some(words)) => {
+            let why = stuck.to_string();
+            let end = full_stop(&why);
+            let lost =
+                format!("{why}{end} {words} The first stop after this is fixed runs it again.");
+            // It counts as failed: the next one may be lost in the same way. Without this, more are tried.
+            let _ = place.journal().note(Fact::Aside { why });
+            Err(Stuck::Lost(lost))
         }
     }
 }
@@ -94,7 +97,7 @@ fn carry_out(
         return Err(place.broken(why));
     }
     claim(place, event, &decision)?;
-    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
+    effects::carry_out(place, &decision.effects)?;
     let mut performed = Performed::of(snapshot, decision);
     if !performed.decision.patch.is_empty() {
         write_state(place, event, snapshot, &mut performed)?;
@@ -112,10 +115,7 @@ fn write_state(
 ) -> Result<(), Stuck> {
     let decision = &performed.decision;
     // As it is in the file: what does not count for a review is there all the same.
-    let before = match &snapshot.state {
-        Reading::Sound { context, .. } => context,
-        _ => snapshot.context(),
-    };
+    let before = snapshot.state.context().unwrap_or_else(|| snapshot.context());
     let text = new_state(place, snapshot, &decision.patch)?;
     let mut noticed = Noticed::of(place, &snapshot.state, decision.ended.is_some());
     noticed.write(place).map_err(io(UNNOTED))?;
@@ -186,7 +186,7 @@ fn new_state(
     }
 }
 
-/// Returns the session that claims the instance with this decision, if any: one that enters a phase or asks what is next, or
+/// Returns the session that claims the instance with this decision, if any that does not drive it: one that enters a phase or asks what is next, or
 /// one that runs a command where nobody drives the instance. If each session has an instance of its own, there is nothing to
 /// claim.
 pub(crate) fn claimant<'e>(
@@ -206,12 +206,7 @@ pub(crate) fn claimant<'e>(
         Trigger::Enter { .. } => true,
         Trigger::Command(_) => driver::of(place.journal()).is_none(),
     };
-    takes_up.then_some(session)
-}
-
-/// Returns whether a review is running, and not for this session.
-pub(crate) fn is_reviewed_by_another(place: &Place, session: &str) -> bool {
-    !driver::drives(place.journal(), session) && place.is_reviewed()
+    (takes_up && !driver::drives(place.journal(), session)).then_some(session)
 }
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
@@ -236,7 +231,7 @@ fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     if is_resumed || name == place.instance.name {
         return None;
     }
-    let other = place.sibling(&name)?;
+    let other = place.of_name(&name)?;
     if !driver::drives(other.journal(), session) {
         return None;
     }

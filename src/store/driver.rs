@@ -5,7 +5,7 @@
 //! once.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Store;
 use super::facts::{Claim, Fact};
@@ -48,16 +48,11 @@ pub(crate) fn claimed(
         if let Some(claim) = sessions.facts().claims.swap_remove(session)
             && last.as_ref().is_none_or(|(at, _)| claim.at >= *at)
         {
-            last = Some((claim.at.clone(), Claimed::of(root, &store, claim)));
+            let claimed = Claimed { root: root.clone(), store, instance: claim.instance };
+            last = Some((claim.at, claimed));
         }
     }
     Ok(last.map(|(_, claimed)| claimed))
-}
-
-impl Claimed {
-    fn of(root: &Path, store: &Store, claim: Claim) -> Self {
-        Self { root: root.to_owned(), store: store.clone(), instance: claim.instance }
-    }
 }
 
 /// Returns the name of the instance that is a session's alone.
@@ -101,9 +96,6 @@ pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
 
 /// Makes `session` the driver of an instance. The caller holds the instance's write lock.
 pub(crate) fn claim(journal: &Journal, session: &str) -> io::Result<()> {
-    if drives(journal, session) {
-        return Ok(());
-    }
     let (at, instance) = (now(), journal.instance.clone());
     let claim = Claim { at, instance, has_ended: false };
     note(&journal.store, session, Some(claim))

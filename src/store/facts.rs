@@ -43,9 +43,8 @@ pub(crate) enum Fact {
     /// Something is decided. What that writes comes after this line, and then a line that it has landed.
     Decision {
         /// The review that it is about.
-        #[serde(default, skip_serializing)]
+        #[serde(skip_serializing)]
         review: Option<IgnoredAny>,
-        #[serde(default)]
         wrote: Option<Box<Left>>,
     },
     /// A review has ended.
@@ -156,6 +155,16 @@ pub(crate) struct Left {
     pub(crate) owed: Option<Owed>,
 }
 
+impl Left {
+    /// Returns whether the state has these fields, or there is none, as it was left.
+    pub(crate) fn is_as(&self, found: Option<&Context>) -> bool {
+        match found {
+            Some(found) => *found == self.fields,
+            None => self.is_gone || self.fields.is_empty(),
+        }
+    }
+}
+
 /// The answer to a stop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Owed {
@@ -189,7 +198,7 @@ pub(crate) struct Running {
     #[serde(default)]
     pub(crate) is_started: bool,
     /// The gate that is running before it; the time, the limit and the log are then the gate's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<String>,
 }
 
@@ -270,15 +279,11 @@ pub(crate) struct Facts {
     /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
     pub(super) is_bare: bool,
     /// When the user last asked for another try, in RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retried: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) turn: Option<BlocksInTurn>,
     /// What each session of the home has claimed last.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(super) claims: IndexMap<String, Claim>,
     /// Until when each reviewer cannot run.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(super) postponed: IndexMap<String, u64>,
     /// Nothing is decided about the review that has ended last; and the same before the last decision.
     pub(crate) is_undecided: bool,
@@ -344,11 +349,8 @@ impl Facts {
 
     /// Returns whether the last decision was never written, if the state is found with these fields, or is gone.
     pub(crate) fn is_dropped(&self, found: Option<&Context>) -> bool {
-        let is_as_before = |before: &Left| match found {
-            None => before.is_gone || before.fields.is_empty(),
-            Some(found) => *found == before.fields,
-        };
-        found != Some(&self.left.fields) && self.before.as_deref().is_some_and(is_as_before)
+        let is_as_before = self.before.as_deref().is_some_and(|before| before.is_as(found));
+        is_as_before && found != Some(&self.left.fields)
     }
 
     /// Returns whether this was done for a state with this text.

@@ -21,7 +21,7 @@ use crate::clock;
 use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
-use crate::hash::IndexMap;
+use crate::hash::{self, IndexMap};
 use crate::text::plain_line;
 
 /// A review that a command asked for: decided by the rules for a stop, at which nobody is sent back.
@@ -55,7 +55,7 @@ pub(crate) struct DecisionLine {
     #[serde(default)]
     pub(crate) rules: Vec<TriedLine>,
     /// The run that the decision is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) review: Option<Counted>,
     /// The fields that changed, with their values before and after.
     #[serde(default)]
@@ -63,16 +63,16 @@ pub(crate) struct DecisionLine {
     /// `block`, `allow`, `pass` (no rule answered), `action`, `refuse`, or `none` (nothing could be decided).
     pub(crate) answer: String,
     /// The answer to `next`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<String>,
     /// What was named to the user: changes by others, and what let a cycle end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) named: Vec<String>,
     /// Why nothing could be decided, or why that was the answer if no rule says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stuck: Option<String>,
     /// How it leaves the state, if it has written that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wrote: Option<Box<Left>>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Counted {
     /// Why it failed.
     pub(crate) error: Option<String>,
     /// The gate that failed before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<String>,
     /// It does not count, because someone had changed the state in the meantime.
     pub(crate) superseded: bool,
@@ -117,7 +117,7 @@ pub(crate) struct ReviewLine {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) subject: IndexMap<String, u64>,
     /// The code that it saw, if it was about code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<Code>,
 }
 
@@ -210,8 +210,8 @@ fn is_of_review(line: &str) -> bool {
 pub(crate) struct Journal {
     pub(super) store: Store,
     /// The name of its file, which it may share with other instances.
-    file: String,
-    pub(super) instance: String,
+    pub(crate) file: String,
+    pub(crate) instance: String,
     /// What was known when the file was read last.
     known: Mutex<(Version, Folded)>,
 }
@@ -226,11 +226,6 @@ impl Journal {
     /// Returns the journal of what is known in a home whatever the instance: the sessions, and the reviewers that cannot run.
     pub(super) fn of_home(store: &Store) -> Self {
         Self::of(store, HOME, HOME)
-    }
-
-    /// Returns the name of the instance.
-    pub(crate) fn instance(&self) -> &str {
-        &self.instance
     }
 
     /// Returns the facts about the instance now.
@@ -282,9 +277,9 @@ impl Journal {
         }
     }
 
-    /// Adds that something is done once for a state, or that this is forgotten.
-    pub(crate) fn note_done(&self, what: &str, state: Option<u64>) -> io::Result<()> {
-        self.note(Fact::Done { what: what.to_owned(), state })
+    /// Adds that something is done once for the state with this text, or that this is forgotten.
+    pub(crate) fn note_done(&self, what: &str, state: Option<&[u8]>) -> io::Result<()> {
+        self.note(Fact::Done { what: what.to_owned(), state: state.map(hash::number) })
     }
 
     fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {

@@ -133,9 +133,8 @@ pub(super) fn misfit(store: &Store, name: &str) -> Option<PathBuf> {
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     pub(super) all: All,
-    /// How many bytes were read for it.
-    read: u64,
-    /// They follow from this many bytes of the file; `None` if there is another file, too.
+    /// They follow from this many bytes of the file, of which many had to be read; `None` if few had, or if there is another
+    /// file, too.
     to: Option<u64>,
 }
 
@@ -146,11 +145,11 @@ pub(super) fn folded(store: &Store, name: &str) -> Folded {
         let (all, start) = last_facts(file).unwrap_or_default();
         let (rest, read) = text_from(file, start).unwrap_or_default();
         let all = facts::fold(all, rest.lines());
-        return Folded { all, read, to: Some(start + read) };
+        return Folded { all, to: (read >= OFTEN).then_some(start + read) };
     }
     let texts: Vec<String> = files.into_iter().map(whole).collect();
     let all = facts::fold(All::default(), merged(&texts).into_iter());
-    Folded { all, read: 0, to: None }
+    Folded { all, to: None }
 }
 
 /// Returns what the last line with facts has, and after which byte the others follow; `None` if the end of the file has no such
@@ -176,7 +175,7 @@ fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
 
 /// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.
 pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
-    if let Folded { all: of, read: OFTEN.., to: Some(to) } = folded {
+    if let Folded { all: of, to: Some(to) } = folded {
         let facts = Entry { at, instance: String::new(), fact: Fact::Facts { to, of } };
         let line = serde_json::to_vec(&facts).unwrap_or_default();
         // One that is too long would not be found.
@@ -316,7 +315,7 @@ mod tests {
         let store = &Store::of(home.path(), "home");
         let outside = &Store { private: None, ..store.clone() };
         for (n, store) in [store, outside, outside, store].into_iter().enumerate() {
-            super::super::make_folder(&store.home).unwrap();
+            super::super::make_folder(&store.beside).unwrap();
             append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes(), false).unwrap();
         }
         let read: Vec<Dated> = read(store, "a", |_| true);

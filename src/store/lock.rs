@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{LOCKS, Store, make_folder, open_existing, path};
+use super::{Store, make_folder, open_existing, path};
 use crate::os::file::is_at;
 use crate::os::regular::open_to_write;
 
@@ -41,20 +41,18 @@ impl WriteLock {
         let path = path(&store.beside, instance, "state");
         let start = Instant::now();
         loop {
-            let file = open(&store.home, instance, "state")?;
-            if !within(PATIENCE.saturating_sub(start.elapsed()), || file.try_lock())? {
+            let file = open(store, instance, "state")?;
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            // If someone has removed the file in the meantime, there are two locks with one name: the new one counts.
+            if within(left, || file.try_lock())? && is_at(&file, &path) {
+                return Ok(Self { _file: file });
+            }
+            if start.elapsed() >= PATIENCE {
                 let why = format!(
                     "another taskie has been writing the state of `{instance}` for over {} seconds",
                     PATIENCE.as_secs()
                 );
                 return Err(io::Error::new(io::ErrorKind::TimedOut, why));
-            }
-            if is_at(&file, &path) {
-                return Ok(Self { _file: file });
-            }
-            // Someone has removed the file in the meantime, so there are two locks with one name: the new one counts.
-            if start.elapsed() >= PATIENCE {
-                return Err(io::Error::other("its file keeps being removed"));
             }
         }
     }
@@ -75,7 +73,7 @@ impl ReviewLock {
     ) -> io::Result<Option<Self>> {
         // Not every file system can lock a directory.
         let lock = |file: io::Result<File>| file.and_then(try_lock);
-        lock(File::open(dir)).or_else(|_| lock(open(&store.home, instance, REVIEW)))
+        lock(File::open(dir)).or_else(|_| lock(open(store, instance, REVIEW)))
     }
 
     /// Returns whether someone holds the lock. Creates nothing, and two processes that check at the same time don't
@@ -114,13 +112,13 @@ fn within(patience: Duration, lock: impl Fn() -> Result<(), TryLockError>) -> io
 
 /// Opens the file that a process has locked which answers those who wait. It was modified when somebody has last waited.
 pub(crate) fn waited(store: &Store, instance: &str) -> io::Result<File> {
-    open(&store.home, instance, "waited")
+    open(store, instance, "waited")
 }
 
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
-pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
-    let path = path(&home.join(LOCKS), instance, kind);
-    make_folder(home)
+pub(super) fn open(store: &Store, instance: &str, kind: &str) -> io::Result<File> {
+    let path = path(&store.beside, instance, kind);
+    make_folder(&store.beside)
         .and_then(|()| open_to_write(&path))
         .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))

@@ -24,7 +24,6 @@ pub(crate) mod git_dir;
 pub(crate) mod journal;
 mod lines;
 pub(crate) mod lock;
-pub(crate) mod once;
 pub(crate) mod owed;
 pub(crate) mod postponed;
 pub(crate) mod running;
@@ -39,7 +38,6 @@ const FOLDER: &str = "taskie";
 /// Where this machine keeps what it knows about the instances in one home.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
-    home: PathBuf,
     /// The home's own folder in the git directory.
     private: Option<PathBuf>,
     /// The lock folder, beside the instances.
@@ -59,7 +57,6 @@ impl Store {
         Self {
             private: git_dir.map(|dir| dir.join(FOLDER).join(key(&home))),
             beside: home.join(LOCKS),
-            home,
         }
     }
 
@@ -69,18 +66,13 @@ impl Store {
     }
 
     /// Calls `write` with the folder that is written.
-    fn write<T>(&self, mut write: impl FnMut(&Path) -> io::Result<T>) -> io::Result<T> {
-        let kept = self.private.as_deref().map(|folder| {
-            make_private(folder)?;
-            write(folder)
-        });
-        match kept {
-            Some(Ok(written)) => Ok(written),
-            _ => {
-                make_folder(&self.home)?;
-                write(&self.beside)
-            }
+    fn write(&self, write: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+        let kept = |folder: &PathBuf| make_private(folder).and_then(|()| write(folder)).is_ok();
+        if self.private.as_ref().is_some_and(kept) {
+            return Ok(());
         }
+        make_folder(&self.beside)?;
+        write(&self.beside)
     }
 
     /// Returns the folder of the locks, and why nothing can be written there, if that is so.
@@ -189,13 +181,12 @@ fn exists(folder: &Path) -> io::Result<bool> {
 }
 
 /// Creates the lock folder if it does not exist.
-fn make_folder(home: &Path) -> io::Result<()> {
-    let folder = home.join(LOCKS);
+fn make_folder(folder: &Path) -> io::Result<()> {
     signals::report_file_size();
-    if !exists(&folder)? {
-        fs::create_dir_all(&folder)?;
+    if !exists(folder)? {
+        fs::create_dir_all(folder)?;
     }
-    ignore(&folder)
+    ignore(folder)
 }
 
 #[cfg(test)]
@@ -205,13 +196,14 @@ mod tests {
     #[test]
     fn git_ignores_the_lock_folder_also_after_a_kill() {
         let home = tempfile::tempdir().unwrap();
-        let ignored = home.path().join(LOCKS).join(".gitignore");
+        let folder = home.path().join(LOCKS);
+        let ignored = folder.join(".gitignore");
         let made = |text: &str| {
             fs::write(&ignored, text).unwrap();
-            make_folder(home.path()).unwrap();
+            make_folder(&folder).unwrap();
             fs::read_to_string(&ignored).unwrap()
         };
-        make_folder(home.path()).unwrap();
+        make_folder(&folder).unwrap();
         assert_eq!((made("").as_str(), made("mine\n").as_str()), ("*\n", "mine\n"));
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::facts::{Fact, Running};
 use super::journal::Journal;
 use super::lock::{self, ReviewLock};
-use super::{Store, path};
+use super::path;
 
 /// The file that asks for the end of the running review.
 const CANCEL: &str = "cancel";
@@ -25,17 +25,16 @@ pub(crate) fn of(journal: &Journal, dir: &Path) -> Option<Running> {
 
 /// Asks the process that runs a review of the instance in `dir` to end it; an error if there is nobody.
 pub(crate) fn cancel(journal: &Journal, dir: &Path) -> io::Result<()> {
-    let Journal { store, instance, .. } = journal;
     if of(journal, dir).is_none() {
         return Err(io::Error::other("no review is running"));
     }
-    lock::open(&store.home, instance, CANCEL).map(drop)
+    lock::open(&journal.store, &journal.instance, CANCEL).map(drop)
 }
 
 /// Returns the file whose presence ends the running review of an instance. It is beside the instance, where everyone can
 /// write it.
-pub(crate) fn cancel_file(store: &Store, instance: &str) -> OsString {
-    path(&store.beside, instance, CANCEL).into()
+pub(crate) fn cancel_file(journal: &Journal) -> OsString {
+    path(&journal.store.beside, &journal.instance, CANCEL).into()
 }
 
 /// A review is running as long as this value exists: the journal says so. Made while the review lock is held.
@@ -47,11 +46,8 @@ pub(crate) struct Begun<'j> {
 
 impl<'j> Begun<'j> {
     /// Says that a review begins.
-    pub(crate) fn say(
-        journal: &'j Journal,
-        cancel: OsString,
-        running: &Running,
-    ) -> io::Result<Self> {
+    pub(crate) fn say(journal: &'j Journal, running: &Running) -> io::Result<Self> {
+        let cancel = cancel_file(journal);
         // What was asked of an earlier review.
         let _ = fs::remove_file(&cancel);
         let begun = Self { journal, cancel };

@@ -3,9 +3,7 @@
 //! Some hosts let an agent stop after a number of blocks, whatever it does in between, and some show the user no message.
 //! For those, and for no others, this is kept.
 
-use std::io;
-
-use super::facts::{BlocksInTurn, Fact};
+use super::facts::BlocksInTurn;
 use super::journal::Journal;
 use crate::hash;
 use crate::host::hosts::Host;
@@ -57,10 +55,5 @@ impl BlocksInTurn {
         }
         self.blocks += usize::from(reply.blocks());
         (self != before).then_some(self)
-    }
-
-    /// Writes it.
-    pub(crate) fn write(self, journal: &Journal) -> io::Result<()> {
-        journal.note(Fact::Turn { turn: self })
     }
 }

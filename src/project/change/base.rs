@@ -34,7 +34,7 @@ const PUSHED: &str = "update by push";
 /// What a change is compared with where nothing is committed, in words.
 const NO_COMMIT: &str = "in this repository, which has no commit yet";
 
-impl Repository<'_> {
+impl Repository {
     /// Returns the commit or tree that the change is compared with, and what that is in words.
     pub(super) fn compared(
         &self,
@@ -121,7 +121,7 @@ impl Repository<'_> {
     /// Returns what was fetched last of a remote's branch, whose commit is `id` now; `None` for a local branch, and if nothing was.
     fn fetched(&self, branch: &str, id: String) -> Option<String> {
         let remote = branch.strip_prefix("origin/")?;
-        let (_, common) = git_dir::of(self.root)?;
+        let (_, common) = git_dir::of(&self.root)?;
         let log = fs::read(common.join("logs/refs/remotes/origin").join(remote));
         // A clone has no log before something has moved.
         let Ok(log) = log else { return Some(id) };
@@ -134,7 +134,7 @@ impl Repository<'_> {
 
     /// Returns the commits that were made in the work trees of this repository, by the logs of their HEADs.
     fn made_here(&self) -> HashSet<String> {
-        let Some((_, common)) = git_dir::of(self.root) else { return HashSet::new() };
+        let Some((_, common)) = git_dir::of(&self.root) else { return HashSet::new() };
         let trees = fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
         let dirs = std::iter::once(common).chain(trees.map(|tree| tree.path()));
         let mut made = HashSet::new();
@@ -184,7 +184,7 @@ impl Repository<'_> {
         // The short name is another one where a tag is called the same.
         let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
         let rebased = || {
-            let (git_dir, _) = git_dir::of(self.root)?;
+            let (git_dir, _) = git_dir::of(&self.root)?;
             REBASED.iter().find_map(|file| fs::read_to_string(git_dir.join(file)).ok())
         };
         let name = head.or_else(rebased);

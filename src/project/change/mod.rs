@@ -16,7 +16,7 @@ use std::sync::PoisonError;
 
 use self::repository::Repository;
 use crate::project::git::is_in_git;
-use crate::store::git_dir::{self, WorkTree};
+use crate::store::git_dir;
 use crate::text::shown;
 
 pub(crate) use self::terms::{Base, Change, Changed, Unknown};
@@ -25,7 +25,7 @@ pub(crate) use self::trees::{RECEIPTS, Tree, Trees};
 /// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
 /// git, and where git says nothing.
 pub(crate) fn head(root: &Path) -> Option<String> {
-    let repository = is_in_git(root).then(|| Repository::of(root));
+    let repository = is_in_git(root).then(|| Repository { root: root.to_owned() });
     repository?.head().ok()
 }
 
@@ -33,14 +33,14 @@ pub(crate) fn head(root: &Path) -> Option<String> {
 pub(crate) fn text_in(root: &Path, commit: &str, file: &Path) -> Result<Option<String>, Unknown> {
     let file = file.display().to_string().replace('\\', "/");
     let name = format!("{commit}:{file}");
-    Repository::of(root).ask(&["cat-file", "blob", &name])
+    Repository { root: root.to_owned() }.ask(&["cat-file", "blob", &name])
 }
 
 /// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
 pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
-    let WorkTree { top, .. } = git_dir::around(dir)?;
-    let named = Repository::of(&top).branch();
-    Some(named.map(|name| (top, name)))
+    let repository = Repository { root: git_dir::around(dir)?.top };
+    let named = repository.branch();
+    Some(named.map(|name| (repository.root, name)))
 }
 
 /// Finds out what has changed in a work tree, compared with `base`.
@@ -52,7 +52,7 @@ pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
     {
         return Ok(change.clone());
     }
-    let change = trees.repository(|repository| compared(repository, trees, &now, base))?;
+    let change = compared(&trees.repository()?, trees, &now, base)?;
     *last = (!change.is_lost).then(|| change.clone());
     Ok(change)
 }
@@ -60,22 +60,21 @@ pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
 /// Returns what differs in the commits of a range, as in `main..HEAD`, from where its two ends went apart; without one, what
 /// differs in the work tree from where it left the default branch.
 pub(crate) fn in_range(trees: &Trees, range: Option<&str>) -> Result<Vec<Changed>, Unknown> {
+    let repository = trees.repository()?;
     let Some(range) = range else {
-        let (base, _) = trees.repository(|repository| repository.began(&repository.head()?))?;
+        let (base, _) = repository.began(&repository.head()?)?;
         return Ok(read(trees, Base::Left(&base))?.files);
     };
     let (from, to) = range.split_once("..").unwrap_or((range, ""));
     let to = to.trim_start_matches('.');
     let to = if to.is_empty() { "HEAD" } else { to };
-    trees.repository(|repository| {
-        let (to, from) = (repository.commit(to)?, repository.commit(from)?);
-        let fork = repository.fork(&to, &from, &shown(range))?;
-        Ok(differing(repository, trees, &fork, &to)?.1)
-    })
+    let (to, from) = (repository.commit(to)?, repository.commit(from)?);
+    let fork = repository.fork(&to, &from, &shown(range))?;
+    Ok(differing(&repository, trees, &fork, &to)?.1)
 }
 
 fn compared(
-    repository: &Repository<'_>,
+    repository: &Repository,
     trees: &Trees,
     now: &Tree,
     base: Base<'_>,
@@ -106,7 +105,7 @@ fn compared(
 /// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the tree
 /// `after`.
 fn differing(
-    repository: &Repository<'_>,
+    repository: &Repository,
     trees: &Trees,
     base: &str,
     after: &str,

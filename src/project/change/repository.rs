@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::command::{self, failed, run};
@@ -24,16 +24,12 @@ const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
 
 /// Git in one work tree.
-pub(super) struct Repository<'r> {
-    pub(super) root: &'r Path,
+pub(super) struct Repository {
+    /// The top of the work tree.
+    pub(super) root: PathBuf,
 }
 
-impl<'r> Repository<'r> {
-    /// Returns that of the work tree at `root`.
-    pub(super) const fn of(root: &'r Path) -> Self {
-        Self { root }
-    }
-
+impl Repository {
     /// Returns the commit of HEAD; the empty tree where there is none.
     pub(super) fn head(&self) -> Result<String, Unknown> {
         let head = self.id("HEAD^{commit}")?;
@@ -56,7 +52,7 @@ impl<'r> Repository<'r> {
 
     /// Returns a command.
     pub(super) fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
-        command::git(self.root, args)
+        command::git(&self.root, args)
     }
 
     /// Returns what a command prints; `None` if it fails.
@@ -72,7 +68,7 @@ impl<'r> Repository<'r> {
 
     /// Returns a tree without the files of these names.
     pub(super) fn without(&self, tree: &str, names: &[&str]) -> Result<String, Unknown> {
-        let index = Index::new(self.root)?;
+        let index = Index::new(&self.root)?;
         index.run(&["read-tree", tree])?;
         index.update("--force-remove", names.join("\0").as_bytes())?;
         // What a partial clone lacks, it need not have for this.

@@ -12,7 +12,7 @@ use crate::chart::choice::CHARTS;
 use crate::hash;
 use crate::os::file::{Version, path};
 use crate::project::{ledger, state_file};
-use crate::store::git_dir::{self, WorkTree};
+use crate::store::git_dir;
 
 /// A file that has changed and is larger is not stored: an entry of this version takes its place.
 const LARGE: u64 = 4 * 1024 * 1024;
@@ -58,13 +58,10 @@ impl Trees {
         }
     }
 
-    /// Calls `ask` with the repository.
-    pub(super) fn repository<T>(
-        &self,
-        ask: impl FnOnce(&Repository<'_>) -> Result<T, Unknown>,
-    ) -> Result<T, Unknown> {
-        let WorkTree { top, .. } = git_dir::around(&self.root).ok_or_else(no_repository)?;
-        ask(&Repository::of(&top))
+    /// Returns the repository.
+    pub(super) fn repository(&self) -> Result<Repository, Unknown> {
+        let tree = git_dir::around(&self.root).ok_or_else(no_repository)?;
+        Ok(Repository { root: tree.top })
     }
 
     /// Returns the tree of what is there, or was there when it was read for the first time.
@@ -73,7 +70,7 @@ impl Trees {
         if let Some(tree) = &*last {
             return Ok(Arc::clone(tree));
         }
-        let tree = Arc::new(self.repository(|it| self.write(it))?);
+        let tree = Arc::new(self.write(&self.repository()?)?);
         Ok(Arc::clone(last.insert(tree)))
     }
 
@@ -84,21 +81,22 @@ impl Trees {
 
     /// Returns the files that differ between two trees, and apart from them those that only the second one has.
     pub(crate) fn changed(&self, trees: [&str; 2]) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
-        let top = git_dir::around(&self.root)?.top;
-        let files = self.repository(|repository| repository.files(trees)).ok()?;
+        let repository = self.repository().ok()?;
+        let files = repository.files(trees).ok()?;
         let (mut changed, mut new) = (Vec::new(), Vec::new());
         for file in files {
             let list = if file.is_new() { &mut new } else { &mut changed };
-            let file = top.join(file.path);
-            let file = file.strip_prefix(&self.root).or_else(|_| file.strip_prefix(&top));
+            let file = repository.root.join(file.path);
+            let below = file.strip_prefix(&self.root);
+            let file = below.or_else(|_| file.strip_prefix(&repository.root));
             list.extend(file.map(Path::to_owned));
         }
         Some((changed, new))
     }
 
-    fn write(&self, repository: &Repository<'_>) -> Result<Tree, Unknown> {
-        let index = Index::new(repository.root)?;
-        if let Some((own, _)) = git_dir::of(repository.root) {
+    fn write(&self, repository: &Repository) -> Result<Tree, Unknown> {
+        let index = Index::new(&repository.root)?;
+        if let Some((own, _)) = git_dir::of(&repository.root) {
             index.copy(&own.join("index"))?;
         }
         let listed = index.list()?;

@@ -24,7 +24,8 @@ impl Snapshot {
     /// Returns the contents of the directory itself.
     fn listing(&self) -> Result<&Listing, Fault> {
         let listing = self.listing.get_or_init(|| {
-            Listing::of(&self.dir()).map_err(|error| unreadable(&self.place.instance.dir, &error))
+            Listing::of(&self.place.dir())
+                .map_err(|error| unreadable(&self.place.instance.dir, &error))
         });
         listing.as_ref().map_err(Clone::clone)
     }
@@ -37,7 +38,7 @@ impl Snapshot {
     /// Returns the files in subfolders, relative to the directory, sorted.
     fn nested(&self) -> Result<&[String], Fault> {
         let nested = self.nested.get_or_init(|| {
-            let dir = self.dir();
+            let dir = self.place.dir();
             let mut names = Vec::new();
             let folders = self.listing()?.folders.iter();
             for entry in folders.flat_map(|folder| WalkDir::new(dir.join(folder))) {
@@ -114,11 +115,8 @@ impl Snapshot {
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.place.root.join(&dir);
         let state = state_file::read(chart, &whole);
-        let context = match &state {
-            Reading::Sound { context, .. } => Some(context.clone()),
-            Reading::Missing => Some(context::initial(chart)),
-            Reading::Broken(_) => None,
-        };
+        let initial = matches!(state, Reading::Missing).then(|| context::initial(chart));
+        let context = state.context().or(initial.as_ref());
         let mut listed = Listing::of(&whole)
             .map(|listing| listing.files)
             .map_err(|error| unreadable(&dir, &error));
@@ -140,7 +138,7 @@ impl Snapshot {
             (none.collect(), Vec::new())
         });
         let facts = (idle_hours(&whole, &names), is_unreadable);
-        records::sibling(chart, (name, &dir), context.as_ref(), facts, files)
+        records::sibling(chart, (name, &dir), context, facts, files)
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Value, Fault> {
@@ -159,7 +157,7 @@ impl Snapshot {
         };
         let file = table.file.render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
-            Ok(file) => disk::read(&self.place.root, &self.dir().join(file))
+            Ok(file) => disk::read(&self.place.root, &self.place.dir().join(file))
                 .map_err(|error| unreadable(&self.place.instance.dir.join(file), &error))?,
             Err(()) => None,
         };
@@ -190,7 +188,7 @@ impl Snapshot {
 
     /// Returns when a file was modified; `None` if it does not exist.
     pub(super) fn modified(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
-        disk::modified(&self.dir().join(name))
+        disk::modified(&self.place.dir().join(name))
             .map_err(|error| unreadable(&self.place.instance.dir.join(name), &error))
     }
 }

@@ -6,7 +6,6 @@ mod reviews;
 mod user;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
@@ -97,11 +96,10 @@ impl Snapshot {
     /// Takes this state; everything else is read when it is needed.
     pub(crate) fn take(place: &Place, state: Reading) -> Self {
         let file = place.instance.dir.join(state_file::FILE);
+        let file = file.display();
         let chart = &place.chart;
-        let mut context = match &state {
-            Reading::Sound { context, .. } => context.clone(),
-            Reading::Missing | Reading::Broken(_) => context::initial(chart),
-        };
+        let context = state.context().cloned();
+        let mut context = context.unwrap_or_else(|| context::initial(chart));
         let mut warnings = Vec::new();
         let is_absent = |name: &String| match &state {
             Reading::Missing => true,
@@ -121,21 +119,17 @@ impl Snapshot {
             );
         }
         if let Some(fields) = state.lacks() {
-            let file = file.display();
             warnings.push(format!("{file} lacks {fields}: the defaults are used."));
         }
         if let Reading::Broken(why) = &state {
             let halt = match chart.cycles.is_empty() {
-                true => "Nothing is decided and nothing is written until it is fixed.".to_owned(),
-                false => {
-                    let noun = chart.scope.noun();
-                    format!(
-                        "No review of this {noun} runs and nothing is written until it is fixed."
-                    )
-                }
+                true => "Nothing is decided".to_owned(),
+                false => format!("No review of this {} runs", chart.scope.noun()),
             };
-            let file = file.display();
-            warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
+            warnings.push(format!(
+                "{file}: {why}{} {halt} and nothing is written until it is fixed.",
+                full_stop(why)
+            ));
         }
         Self {
             place: place.clone(),
@@ -180,14 +174,6 @@ impl Snapshot {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
-    }
-
-    fn dir(&self) -> PathBuf {
-        self.place.root.join(&self.place.instance.dir)
-    }
-
-    fn home(&self) -> PathBuf {
-        self.place.root.join(&self.place.chart.scope.home)
     }
 }
 
@@ -243,7 +229,7 @@ impl World for Snapshot {
                     |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
                 let of = (cycle.as_deref(), files.as_str(), *count);
                 let past = || Past {
-                    runs: self.all_runs(),
+                    runs: self.place.journal().runs(),
                     has_run: self.has_run,
                     retried: postponed::retried(self.place.journal()),
                 };
@@ -256,7 +242,7 @@ impl World for Snapshot {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => Value::from(ledger::rulings(&self.place.root, &self.dir())),
+            Source::Rulings => Value::from(ledger::rulings(&self.place.root, &self.place.dir())),
             Source::Postponed(by) => {
                 Value::from(postponed::read(&self.place.store, by).map(in_utc))
             }

@@ -12,25 +12,11 @@ use crate::project::ledger;
 use crate::project::state_file::Reading;
 
 impl Snapshot {
-    /// Returns the runs of reviews that have ended, oldest first.
-    pub(crate) fn all_runs(&self) -> Vec<PastReview> {
-        self.place.journal().runs()
-    }
-
     /// Returns when the review with this file ended last, if this machine ran it.
     pub(super) fn ended(&self, file: &str) -> Option<SystemTime> {
-        let runs = self.all_runs();
+        let runs = self.place.journal().runs();
         let mut of_file = runs.iter().rev().filter(|run| run.error.is_none());
         of_file.find(|run| run.file == file)?.ended()
-    }
-
-    /// Returns those that count.
-    fn runs(&self) -> Vec<PastReview> {
-        let mut runs = self.all_runs();
-        if self.has_run {
-            runs.pop();
-        }
-        runs
     }
 
     /// Returns whether the last reviews of a cycle read exactly what is there now and agree, or found exactly the same, and the
@@ -41,7 +27,10 @@ impl Snapshot {
         subject: &[String],
         rounds: usize,
     ) -> bool {
-        let runs = self.runs();
+        let mut runs = self.place.journal().runs();
+        if self.has_run {
+            runs.pop();
+        }
         let of_cycle = of_cycle(&runs, cycle, files, count);
         // Only those that count: of each number the last one, which replaced what earlier ones wrote.
         let is_counted = |run: &&PastReview| run.error.is_none() && run.n <= count;
@@ -57,7 +46,7 @@ impl Snapshot {
             return false;
         }
         let is_ruled = || {
-            let rulings = ledger::rulings(&self.place.root, &self.dir());
+            let rulings = ledger::rulings(&self.place.root, &self.place.dir());
             // An earlier review may have found the same, and the user has ruled about it then.
             let named = ran.iter().flat_map(|run| run.found.named(&run.file));
             let mut same = named.filter(|(_, finding)| {
@@ -96,9 +85,9 @@ impl Snapshot {
         ledger::entries(
             &self.place.chart,
             &self.place.root,
-            &self.dir(),
+            &self.place.dir(),
             // The last run counts too: it has found what it has found.
-            self.all_runs(),
+            self.place.journal().runs(),
             unfinished,
             is_known,
         )

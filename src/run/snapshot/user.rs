@@ -46,7 +46,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.place.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = disk::read(&self.place.root, &self.home().join(&file))
+        let Some(bytes) = disk::read(&self.place.root, &self.place.root.join(&shown))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
