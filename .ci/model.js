@@ -401,6 +401,8 @@ async function restricted([project]) {
       child.stdout.on("data", (part) => (printed += part));
       child.on("error", failed);
       child.on("close", () => done(printed));
+      // A command that reads no input may have ended.
+      child.stdin.on("error", () => {});
       child.stdin.end(input);
     });
   const first = await run(["hook", "stop"], "{}");
@@ -427,7 +429,7 @@ async function changed([project]) {
   fs.writeFileSync(path.join(project, "new.txt"), "a new file\n");
   const answers = [
     { verdict: "FAIL", review: "It says helo.", findings: [{ severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" }] },
-    { verdict: "PASS", review: "It greets.", findings: [], ran: [{ command: "git diff", exit: 0 }] },
+    { verdict: "PASS", review: "It greets.", findings: [] },
   ];
   const wrong = [];
   let answer;
@@ -471,7 +473,7 @@ async function stopped([project]) {
   git("add", ".");
   git("commit", "--quiet", "--message", "one");
   fs.writeFileSync(file, "echo helo\n");
-  const clean = { verdict: "PASS", review: "It greets.", findings: [], ran: [{ command: "git diff", exit: 0 }] };
+  const clean = { verdict: "PASS", review: "It greets.", findings: [] };
   const verdicts = [{ verdict: "FAIL", review: "It says helo.", findings: [{ severity: "major", file: "greet.sh", line: 1, title: "The greeting is misspelled" }] }, clean];
   const wrong = [];
   let reviews = 0;
@@ -544,7 +546,7 @@ async function every([project]) {
       const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
       if (results.length > 0) return text("Done.");
       reviewers.push(said(asked.messages));
-      return call("StructuredOutput", verdicts.shift() ?? { verdict: "PASS", review: "It greets.", findings: [], ran: [{ command: "git diff", exit: 0 }] });
+      return call("StructuredOutput", verdicts.shift() ?? { verdict: "PASS", review: "It greets.", findings: [] });
     }
     if (!isAgent(asked)) return text("A title");
     heard.push(said(asked.messages.at(-1)));
@@ -673,7 +675,7 @@ async function guarded([folder]) {
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
-  const ignored = ".taskie/statechart.toml is ignored until you run `taskie config trust`: it is this project's own chart, and you have not trusted it.";
+  const ignored = ".taskie/statechart.toml is ignored: it is not a chart that you have trusted; run `taskie config trust`.";
   assert.deepEqual(seen(printed), [`Stop says: ${ignored}`], printed);
 
   // Its review is due in plan mode; then it leaves plan mode, and is killed while the reviewer works.

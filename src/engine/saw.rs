@@ -7,13 +7,10 @@ use serde_json::{Value as Json, json};
 /// The most characters of a string.
 const TEXT: usize = 80;
 
-/// The most items of a list that are shown.
-const ITEMS: usize = 3;
-
 /// A dotted name and its value; `None` if nothing was looked up.
 pub type Saw = Option<(String, Json)>;
 
-/// Returns a value in short form: only the first items of a list, nothing of a record, and of a private string the length.
+/// Returns a value in short form: of a list and a record how many items it has, and of a private string the length.
 pub(super) fn short(value: &Value, is_private: bool) -> Json {
     if let (true, Some(text)) = (is_private, value.as_str()) {
         return json!({ "characters": text.chars().count() });
@@ -24,18 +21,7 @@ pub(super) fn short(value: &Value, is_private: bool) -> Json {
         ValueKind::String => Json::from(cut(value.as_str().unwrap_or_default().to_owned(), TEXT)),
         ValueKind::None | ValueKind::Undefined => Json::Null,
         ValueKind::Seq | ValueKind::Iterable => {
-            let all = value.try_iter().into_iter().flatten();
-            let (mut items, mut first) = (0, Vec::new());
-            for item in all {
-                if items < ITEMS && item.kind() != ValueKind::Map {
-                    first.push(Json::from(cut(item.to_string(), TEXT)));
-                }
-                items += 1;
-            }
-            match first.is_empty() {
-                true => json!({ "items": items }),
-                false => json!({ "items": items, "first": first }),
-            }
+            json!({ "items": value.try_iter().into_iter().flatten().count() })
         }
         ValueKind::Map => json!({ "items": value.len() }),
         _ => Json::from(cut(value.to_string(), TEXT)),
@@ -57,10 +43,7 @@ mod tests {
             (Value::from("a"), json!("a")),
             (Value::from(long.as_str()), json!(format!("{}…", "x".repeat(80)))),
             (Value::from(Vec::<Value>::new()), json!({ "items": 0 })),
-            (
-                Value::from(vec!["a", "b", "c", "d"]),
-                json!({ "items": 4, "first": ["a", "b", "c"] }),
-            ),
+            (Value::from(vec!["a", "b", "c", "d"]), json!({ "items": 4 })),
             (rows, json!({ "items": 2 })),
         ];
         for (value, expected) in cases {

@@ -11,9 +11,9 @@ use rustc_hash::FxBuildHasher;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
-use crate::chart::Chart;
 use crate::chart::field;
 use crate::chart::model::{Field, FieldType};
+use crate::chart::{Chart, schema};
 use crate::diagnostic::suggest::{did_you_mean, suggest};
 use crate::disk;
 use crate::engine::context::Context;
@@ -220,6 +220,16 @@ fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
     let wrong = items.filter_map(Json::as_str).find(|item| !words.contains(item));
     let meant = wrong.and_then(|item| suggest(item, words.iter().copied()));
     meant.map_or_else(String::new, |word| format!("; did you mean \"{word}\"?"))
+}
+
+/// Returns how the text of a state does not fit its schema; `None` if it does.
+pub(crate) fn misfit_of_schema(chart: &Chart, text: &[u8]) -> Option<String> {
+    let state: Json = match serde_json::from_slice(text) {
+        Ok(state) => state,
+        Err(error) => return Some(error.to_string()),
+    };
+    let checked = jsonschema::draft7::validate(&schema::state::of(chart), &state);
+    checked.err().map(|error| format!("{}: {error}", error.instance_path()))
 }
 
 #[cfg(test)]

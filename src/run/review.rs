@@ -199,6 +199,7 @@ fn run_reviewer(
         let spent = effort(&announced, Effort::default());
         let outcome = Outcome::Failed(stuck.to_string());
         let lost = ended(place, announced.clone(), Seen::default(), &outcome, &spent);
+        // Without this line, no limit counts what is lost.
         let _ = place.journal().add(&Line::Review(lost));
     })?;
     let effort = effort(&announced, spent);

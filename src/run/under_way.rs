@@ -43,9 +43,11 @@ fn left(place: &Place) -> Option<ReviewLine> {
 /// Writes to the journal what a hook that was killed could not write. The caller holds the review lock.
 pub(super) fn record_left(place: &Place) {
     if let Some(left) = left(place) {
+        // Without this line, no limit counts it.
         let _ = place.journal().add(&Line::Review(left));
     }
     if place.journal().facts().running.is_some() {
+        // Whatever begins next replaces it.
         let _ = place.journal().note(Fact::Over);
     }
 }

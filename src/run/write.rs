@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::chart::{known, schema};
+use crate::chart::known;
 use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decision::{Answer, Decision, Step};
@@ -180,7 +180,7 @@ fn new_state(
     let text = state_file::with(&place.chart, old, &fields.collect(), context, patch)
         .map_err(io("the state cannot be created"))?;
     // What others read must be what the schema promises, whatever a chart assigns.
-    match schema::state::misfit(&place.chart, &text) {
+    match state_file::misfit_of_schema(&place.chart, &text) {
         Some(why) => Err(place.broken(&format!("it would not fit its schema: {why}"))),
         None => Ok(text),
     }

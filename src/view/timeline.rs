@@ -190,14 +190,7 @@ fn read_aloud(value: &Json) -> String {
     match value {
         Json::Null => "none".to_owned(),
         Json::Object(list) if list.contains_key("items") => {
-            let items = list["items"].as_u64().unwrap_or_default();
-            let first = list.get("first").and_then(Json::as_array);
-            let first: Vec<String> = first.into_iter().flatten().map(Json::to_string).collect();
-            let more = if (first.len() as u64) < items { ", …" } else { "" };
-            match first.is_empty() {
-                true => counted(items, "item"),
-                false => format!("[{}{more}]", first.join(", ")),
-            }
+            counted(list["items"].as_u64().unwrap_or_default(), "item")
         }
         other => other.to_string(),
     }

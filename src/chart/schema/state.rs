@@ -27,16 +27,6 @@ pub fn of(chart: &Chart) -> Json {
     })
 }
 
-/// Returns how the text of a state does not fit the schema; `None` if it does.
-pub fn misfit(chart: &Chart, text: &[u8]) -> Option<String> {
-    let state: Json = match serde_json::from_slice(text) {
-        Ok(state) => state,
-        Err(error) => return Some(error.to_string()),
-    };
-    let checked = jsonschema::draft7::validate(&of(chart), &state);
-    checked.err().map(|error| format!("{}: {error}", error.instance_path()))
-}
-
 /// Returns the schema of the settings: every one has a type, none is required, and unknown keys are not allowed.
 pub fn of_config(chart: &Chart) -> Json {
     json!({
