@@ -59,11 +59,6 @@ impl Excerpt {
         Some(Self { name, place, shown, offset, line, text })
     }
 
-    /// Returns the text at the place.
-    pub fn token(&self) -> &str {
-        &self.text[self.place.clone()]
-    }
-
     /// Returns the diagnostic with this excerpt, in which the place is underlined.
     pub fn report(self, diagnostic: MietteDiagnostic) -> Report {
         let label = LabeledSpan::underline(self.place.clone());

@@ -119,8 +119,7 @@ fn program_on_path(chart: &Chart, program: &str, project: &Path) -> Result<Strin
 /// Returns the file that a stop in `project` would start under a name: it is never a part of the project. The error is a
 /// sentence without a period.
 fn located(name: &str, project: &Path) -> Result<PathBuf, String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    program::locate(name, &path, project).map(|file| project.join(file))
+    program::locate(name, project).map(|file| project.join(file))
 }
 
 /// Returns the first line that `PROGRAM --version` prints. Any program may do anything when it is asked for its version: the

@@ -60,13 +60,12 @@ impl Decision {
 
     /// Returns the answer to the host's `event`; `quiet` is the chart's.
     pub fn into_reply(self, event: &str, quiet: bool) -> Reply {
-        let has_passed = self.advances();
-        let block = match self.answer {
-            Answer::Block(reason) => Some(reason),
-            Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
-        };
-        let mut reply = Reply::new(event, quiet, block, self.messages, self.says);
-        reply.has_passed = has_passed;
+        let mut reply = Reply::silent(event, quiet);
+        reply.has_passed = self.advances();
+        if let Answer::Block(reason) = self.answer {
+            reply.block = Some(reason);
+        }
+        (reply.messages, reply.says) = (self.messages, self.says);
         reply
     }
 

@@ -81,12 +81,6 @@ impl Inspector {
         text.map(|text| self.names.text(place, text, &self.names.root())).transpose()
     }
 
-    /// Returns the name of file number `n` of the running cycle; `None` if the context lacks a field that it needs.
-    pub fn file_name(&self, pattern: &Pattern, n: i64) -> Option<String> {
-        let cycle = self.names.running()?;
-        self.names.file_name(cycle, pattern, n).ok()
-    }
-
     /// Returns the patterns of the files that reviews of code are not about.
     pub fn skipped(&self) -> Result<Vec<String>, Fault> {
         let value = self.names.setting(known::SKIP)?;
@@ -121,12 +115,6 @@ impl Inspector {
     /// Returns the running cycle.
     pub fn running(&self) -> Option<&Cycle> {
         self.names.running()
-    }
-
-    /// Returns the files that the running cycle is about; none if the context lacks a field that they need.
-    pub fn subject(&self) -> Vec<String> {
-        let subject = self.running().map(|cycle| self.names.subject(cycle));
-        subject.and_then(Result::ok).unwrap_or_default()
     }
 
     /// Returns the cycle that is not over: it is running, or the user can return to it.

@@ -55,14 +55,6 @@ impl Type {
         }
     }
 
-    /// Returns the type of a record's field.
-    pub fn field(&self, name: &str) -> Self {
-        match self {
-            Self::Record(fields) => fields.get(name).cloned().unwrap_or(Self::Any),
-            _ => Self::Any,
-        }
-    }
-
     /// Returns whether this can be the type of a condition: a boolean or a list.
     pub fn is_condition(&self) -> bool {
         matches!(self, Self::Any | Self::Boolean | Self::List(_))

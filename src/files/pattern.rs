@@ -201,14 +201,6 @@ impl Pattern {
         })
     }
 
-    /// Returns the only name that the pattern matches; `None` if it has a hole or a wildcard.
-    pub fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
-            [Piece::Literal(text)] => Some(text),
-            _ => None,
-        }
-    }
-
     /// Returns whether the pattern matches files in subfolders.
     pub fn is_nested(&self) -> bool {
         self.pieces.iter().any(|piece| match piece {

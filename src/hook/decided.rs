@@ -57,7 +57,8 @@ impl Answering<'_> {
             return Ok(self.told(reply, goes_on));
         };
         let session = self.event.session.as_deref().filter(|_| is_stop(self.name));
-        let turn = session.and_then(|id| BlocksInTurn::of(self.host, place.journal(), id, goes_on));
+        let mut turn =
+            session.and_then(|id| BlocksInTurn::of(self.host, place.journal(), id, goes_on));
         let journal = Arc::clone(place.journal());
         let write = move |turn: BlocksInTurn| {
             let written = journal.note(Fact::Turn { turn });
@@ -65,7 +66,6 @@ impl Answering<'_> {
                 tell(&format!("the blocks of this turn cannot be counted: {error}"));
             });
         };
-        let mut turn = turn;
         if let Some(turn) = turn.take_if(BlocksInTurn::take_telling) {
             self.due.once(move || write(turn));
             return Ok(Reply::silent(self.name, quiet));
@@ -77,6 +77,8 @@ impl Answering<'_> {
             true => Reply::silent(self.name, quiet).with_messages(self.unclaimed(&place, &event)),
             false => self.decide(&mut place, &mut event)?,
         };
+        let plugin = place.chart.plugin();
+        let decided = decided.map_texts(|text| self.host.rename_commands(text, plugin));
         let mut reply = reply.followed_by(decided);
         let message = event.fields["last_assistant_message"].as_str();
         if let Some(asked) = message.filter(|_| self.name == STOPPED).and_then(question::asked) {
@@ -122,15 +124,12 @@ impl Answering<'_> {
     /// Lets no second stop in a row wait for a program in the background: it may never end.
     fn wait_once(&mut self, place: &Place, fields: &mut Json) {
         let journal = Arc::clone(place.journal());
-        let runs = fields["program"].is_string();
         let has_waited = journal.facts().is_done(PROGRAM, &[]);
-        if has_waited {
-            fields["program"] = Json::Null;
-        }
-        if runs && !has_waited {
-            self.due.once(move || drop(journal.note_done(PROGRAM, Some(&[]))));
-        } else if has_waited && !runs {
-            self.due.once(move || drop(journal.note_done(PROGRAM, None)));
+        match fields["program"].is_string() {
+            true if has_waited => fields["program"] = Json::Null,
+            true => self.due.once(move || drop(journal.note_done(PROGRAM, Some(&[])))),
+            false if has_waited => self.due.once(move || drop(journal.note_done(PROGRAM, None))),
+            false => {}
         }
     }
 
@@ -154,7 +153,11 @@ impl Answering<'_> {
         performed.decision.messages.extend(more);
         // An answer that is only repeated says nothing about it.
         let session = event.session.as_ref().filter(|_| is_stop(name) && performed.owed.is_none());
-        if let Some(session) = session.filter(|session| is_taken_over(place, session)) {
+        // That another session has claimed the instance is reported once.
+        let is_taken_over = |session: &&String| {
+            !place.chart.scope.is_per_session() && driver::is_another(place.journal(), session)
+        };
+        if let Some(session) = session.filter(is_taken_over) {
             let (store, session) = (place.store.clone(), session.clone());
             self.due.once(move || driver::forget(&store, &session));
         }
@@ -167,7 +170,7 @@ impl Answering<'_> {
         self.due.owe(place.journal(), performed.owed);
         let (journal, said) = (Arc::clone(place.journal()), performed.pending);
         self.due.once(move || journal.say(said));
-        Ok(reply.map_texts(|text| self.host.rename_commands(text, place.chart.plugin())))
+        Ok(reply)
     }
 
     /// Drops a session's own change that is no longer reviewed, because the setting was turned off: the agent can do that, too.
@@ -204,8 +207,7 @@ impl Answering<'_> {
         }
         // If this cannot be recorded, it is said again.
         self.due.once(move || drop(journal.note_done(&said, Some(&state))));
-        let messages = decision.messages.iter();
-        messages.map(|text| self.host.rename_commands(text, place.chart.plugin())).collect()
+        decision.messages
     }
 }
 
@@ -263,9 +265,4 @@ fn end_change(
         due.once(move || driver::forget(&store, &session));
     }
     Vec::new()
-}
-
-/// Returns whether another session has claimed the instance that `session` claimed. That is reported once.
-fn is_taken_over(place: &Place, session: &str) -> bool {
-    !place.chart.scope.is_per_session() && driver::is_another(place.journal(), session)
 }

@@ -4,42 +4,37 @@ use std::io::{self, Read as _};
 
 use serde_json::Value as Json;
 
-use crate::files::json::{self, Unread};
+use crate::files::json;
 use crate::host::events::session_of;
 
 /// The most bytes of an event.
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// Reads the event and changes to its directory. The error is the message about it.
+/// Reads the event, changes to its directory, and gives its session the name that it has on every host. The error is the message
+/// about it.
 pub(super) fn read() -> Result<Json, String> {
+    let invalid = |why: String| format!("The event on stdin cannot be used: {why}");
     let stdin = io::stdin();
     let mut input = Vec::new();
     stdin
         .lock()
         .take(EVENT_LIMIT + 1)
         .read_to_end(&mut input)
-        .map_err(|error| format!("stdin cannot be read: {error}"))?;
+        .map_err(|error| invalid(error.to_string()))?;
     let is_cut = input.len() as u64 > EVENT_LIMIT;
     if is_cut {
         // A host that cannot write all of it may take that for a failure.
         let _ = io::copy(&mut stdin.lock(), &mut io::sink());
     }
-    let input = json::whole(&input);
-    let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
-    match json::parse(&input) {
-        Ok(fields @ Json::Object(_)) => in_its_directory(fields),
-        Ok(_) => Err(invalid("a hook event is an object")),
-        Err(_) if is_cut => Err(invalid(&format!("it is larger than {} MiB", EVENT_LIMIT >> 20))),
-        Err(Unread::Invalid(error)) => Err(invalid(&error.to_string())),
-        Err(why) => Err(invalid(&why.to_string())),
+    let mut fields = json::parse(&json::whole(&input)).map_err(|why| match is_cut {
+        true => invalid(format!("it is larger than {} MiB", EVENT_LIMIT >> 20)),
+        false => invalid(why),
+    })?;
+    if !fields.is_object() {
+        return Err(invalid("a hook event is an object".to_owned()));
     }
-}
-
-/// Changes to the directory of an event, and gives its session the name that it has on every host.
-fn in_its_directory(mut fields: Json) -> Result<Json, String> {
-    let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
     // A stop names its session, or none; anything else is refused.
-    let session = session_of(&fields).map_err(|why| invalid(&why))?;
+    let session = session_of(&fields).map_err(invalid)?;
     if let Some(session) = session.map(str::to_owned) {
         fields["session_id"] = Json::from(session);
     }

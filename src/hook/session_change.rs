@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::slice::from_ref;
 
-use super::target::{at_home, distrusting, homes};
+use super::target::{at_home, distrusting, homes, of_claim};
 use crate::chart::choice::of_changes;
 use crate::chart::known::EVERY_STOP;
 use crate::engine::event::Event;
@@ -89,8 +89,7 @@ pub(super) fn release(event: &Event) {
         let Ok(chart) = at_home(embedded, home) else {
             return;
         };
-        let found = find::of_name(&root, &chart.scope, &claimed.instance);
-        let found = distrusting(&root, &chart.scope.home, found).instance;
+        let found = of_claim(&claimed, &chart.scope).instance;
         let place = found.map(|instance| Place::new(chart, root, instance));
         match place.filter(|place| place.is_own() && !place.is_in_cycle()) {
             Some(own) => change::abandon(&own),

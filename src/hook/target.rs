@@ -85,19 +85,16 @@ pub(super) fn of_project(
     named: Option<&str>,
     quiet: bool,
 ) -> Target {
-    let mut target = Target { quiet, ..Target::default() };
-    match find_in_project(&mut target, name, session, named) {
-        Ok(()) => target,
-        Err(why) => Target::undecided(name, &why),
-    }
+    find_in_project(name, session, named, quiet).unwrap_or_else(|why| Target::undecided(name, &why))
 }
 
 fn find_in_project(
-    target: &mut Target,
     name: &str,
     session: Option<&str>,
     named: Option<&str>,
-) -> Result<(), String> {
+    quiet: bool,
+) -> Result<Target, String> {
+    let mut target = Target { quiet, ..Target::default() };
     let mut choice = Choice::of(named);
     let mut known = None;
     let own;
@@ -114,14 +111,14 @@ fn find_in_project(
             // Where it was trusted, the user counts on it.
             OwnChart::Changed(why) => {
                 target.warnings.push(why);
-                return Ok(());
+                return Ok(target);
             }
             // Where it never was, a stop that is not about a plan is silent.
             OwnChart::Ignored(why) if is_claimed => target.warnings.push(why),
             OwnChart::Ignored(_) | OwnChart::Absent => {}
         }
         if matches!(choice, Choice::Embedded(_)) && (known.is_none() || !chart.has_rules(name)) {
-            return Ok(());
+            return Ok(target);
         }
     }
     let mut chart = choice.load().map_err(unusable)?;
@@ -139,7 +136,7 @@ fn find_in_project(
     let has_rules =
         |meant: &Meant| has_rules_for(name) && (!meant.is_unclaimed || has_rules_for(UNCLAIMED));
     let Some(Meant { root, claimed, is_unclaimed }) = meant.filter(has_rules) else {
-        return Ok(());
+        return Ok(target);
     };
     let distrusting = |found| distrusting(&root, &scope.home, found);
     let Newest { instance, warnings } = match &claimed {
@@ -151,7 +148,7 @@ fn find_in_project(
     target.warnings.extend(warnings.into_iter().filter(|_| !is_unclaimed));
     target.is_unclaimed = is_unclaimed;
     target.place = instance.map(|instance| Place::new(chart, root, instance));
-    Ok(())
+    Ok(target)
 }
 
 fn unusable(error: ChartError) -> String {
@@ -159,7 +156,7 @@ fn unusable(error: ChartError) -> String {
 }
 
 /// Finds the instance that the session claimed last, and says if it is gone.
-fn of_claim(claimed: &Claimed, scope: &Scope) -> Newest {
+pub(super) fn of_claim(claimed: &Claimed, scope: &Scope) -> Newest {
     let name = &claimed.instance;
     let mut found = find::of_name(&claimed.root, scope, name);
     if found.instance.is_none() && found.warnings.is_empty() {
@@ -182,7 +179,7 @@ pub(super) fn homes(chart: &Embedded) -> impl Iterator<Item = (PathBuf, String)>
 
 /// Loads the chart of changes for one of its homes.
 pub(super) fn at_home(chart: &'static Embedded, home: String) -> Result<Arc<Chart>, String> {
-    let mut chart = Choice::Embedded(chart).load().map_err(unusable)?;
+    let mut chart = chart.load().map_err(unusable)?;
     if let Some(chart) = Arc::get_mut(&mut chart) {
         chart.scope.home = home;
     }

@@ -16,9 +16,6 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
-/// What the event is called on the command line at which an agent wants to stop.
-pub const STOP: &str = "stop";
-
 /// The same, as the host calls it.
 pub const STOPPED: &str = "Stop";
 

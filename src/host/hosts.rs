@@ -54,9 +54,9 @@ pub struct Host {
     /// After this many blocks in a row it lets the agent stop; `None` if it never does.
     pub blocks: Option<usize>,
     /// A tool that the agent uses ends the row: only an agent that does nothing is let go.
-    pub tools_reset_blocks: bool,
+    tools_reset_blocks: bool,
     /// The variable that replaces that number, if there is one; 0: no limit.
-    pub block_cap: &'static str,
+    block_cap: &'static str,
     /// The most seconds for which it is known to wait for a hook whose entry asks for them.
     pub longest_hook: u64,
     /// It shows the user the message of a stop.
@@ -225,7 +225,6 @@ const CLAUDE: Host = Host {
     context: ContextForm::Text,
     blocks: Some(8),
     tools_reset_blocks: true,
-    block_cap: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     longest_hook: LONGEST_HOOK,
     folder: ".claude",
     home: "CLAUDE_CONFIG_DIR",
@@ -364,14 +363,10 @@ pub fn instructions() -> impl Iterator<Item = String> {
     folders.chain(INSTRUCTIONS.into_iter().map(str::to_owned))
 }
 
-/// Returns the variables that may hold the session id, in the order in which they are looked up.
-pub fn session_variables() -> impl Iterator<Item = &'static str> {
-    HOSTS.iter().rev().flat_map(|host| host.sessions.iter().copied())
-}
-
 /// Returns the session that this process is a tool of, going by the ids in its environment.
 pub fn session() -> Option<String> {
-    session_variables().filter_map(|name| env::var(name).ok()).find(|id| !id.is_empty())
+    let mut variables = HOSTS.iter().rev().flat_map(|host| host.sessions);
+    variables.find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
 }
 
 #[cfg(test)]

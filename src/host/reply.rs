@@ -22,8 +22,10 @@ const UNANSWERED: &str = "What you asked the user is not answered: decide it by 
 pub struct Reply {
     event: String,
     quiet: bool,
-    block: Option<String>,
-    messages: Vec<String>,
+    /// The text that sends the agent back.
+    pub block: Option<String>,
+    /// For the user.
+    pub messages: Vec<String>,
     /// The text that sends the agent back has what is for the user.
     is_reported: bool,
     /// For the agent, on an event that cannot be blocked.
@@ -39,24 +41,12 @@ pub struct Reply {
 impl Reply {
     /// Returns the answer that allows the event and says nothing.
     pub fn silent(event: &str, quiet: bool) -> Self {
-        Self::new(event, quiet, None, Vec::new(), Vec::new())
+        Self { event: event.to_owned(), quiet, ..Self::default() }
     }
 
     /// Returns the answer that allows the event because no decision could be made.
     pub fn undecided(event: &str, why: String) -> Self {
         Self::silent(event, false).with_warnings(vec![undecided(event, &why)])
-    }
-
-    /// Returns an answer. `block` is the text that sends the agent back, `messages` are for the user, and `says` is
-    /// for the agent on an event that cannot be blocked.
-    pub fn new(
-        event: &str,
-        quiet: bool,
-        block: Option<String>,
-        messages: Vec<String>,
-        says: Vec<String>,
-    ) -> Self {
-        Self { event: event.to_owned(), quiet, block, messages, says, ..Self::default() }
     }
 
     /// Adds messages for the user.

@@ -1,7 +1,7 @@
 //! A program with all the processes that it starts.
 
 use std::io;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::io::Errno;
@@ -57,9 +57,4 @@ impl Group {
 pub(super) fn has_exited(child: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(child), options), Ok(None) | Err(Errno::INTR))
-}
-
-/// Returns the number of the signal that killed a process.
-pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
-    status.signal()
 }

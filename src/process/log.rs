@@ -18,11 +18,11 @@ const MAX_LINE: usize = 300;
 /// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
 /// or if it is a symbolic link.
 pub(crate) fn last_line(log: &Path) -> Option<String> {
-    tail(log)?
-        .rsplit(['\n', '\r'])
-        .map(plain)
-        .find(|line| line.contains(|char: char| !char.is_ascii_punctuation() && char != ' '))
-        .map(|line| line.chars().take(MAX_LINE).collect())
+    let lines = last_lines(log, usize::MAX);
+    let mut lines = lines.lines().rev().map(str::trim_start);
+    let says =
+        |line: &&str| line.contains(|char: char| !char.is_ascii_punctuation() && char != ' ');
+    lines.find(says).map(str::to_owned)
 }
 
 /// Returns the last lines of a log that have at most `room` characters together, without empty lines at the end.

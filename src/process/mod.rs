@@ -9,14 +9,14 @@ pub(crate) mod supervisor;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::os::group::{Group, signal_of};
+use crate::os::group::Group;
 use crate::os::regular::create_private;
 use crate::os::signals::{self, caught, until};
 use spec::Spec;
@@ -73,10 +73,10 @@ impl End {
             Self::Exited { signal, .. } => {
                 format!("was killed by signal {}", signal.unwrap_or_default())
             }
-            Self::TimedOut => "was killed: it took too long".to_owned(),
             Self::TooMuchOutput => "was killed: it wrote more than 16 MiB".to_owned(),
-            Self::Cancelled => "was cancelled".to_owned(),
-            Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
+            Self::TimedOut | Self::Cancelled | Self::Interrupted { .. } | Self::Abandoned => {
+                "was killed".to_owned()
+            }
             Self::Lost => "was killed with its supervisor".to_owned(),
             Self::NotStarted(why) => format!("could not be started: {why}"),
         })
@@ -147,7 +147,7 @@ fn watch_over(spec: &Spec, is_abandoned: impl Fn() -> bool) -> Result<End, Strin
         Err(why) => why,
         Ok(()) => End::Exited {
             code: status.and_then(|status| status.code()),
-            signal: status.and_then(signal_of),
+            signal: status.and_then(|status| status.signal()),
             stdout: contents(&captured),
         },
     })
@@ -161,7 +161,7 @@ fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
         let cwd = spec.cwd.display();
         return Err(format!("the working directory {cwd} does not exist"));
     }
-    let file = program::locate(program, &program::path_of(spec), spec.dir())?;
+    let file = program::locate(program, spec.dir())?;
     let copy = |file: &File| {
         file.try_clone().map_err(|error| format!("its output cannot be captured: {error}"))
     };

@@ -3,7 +3,7 @@
 //! A name without a slash is looked up on PATH here, not by the system: relative elements of PATH and those inside
 //! the project, or the repository around it, are skipped, so that nothing in a project runs because of its name.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,11 @@ use super::spec::Spec;
 use crate::os::file::is_executable;
 
 /// Returns the file for `program` in the project at `cwd`; the error is a sentence for the user.
-pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf, String> {
+pub(crate) fn locate(program: &str, cwd: &Path) -> Result<PathBuf, String> {
+    locate_on(&std::env::var_os("PATH").unwrap_or_default(), program, cwd)
+}
+
+pub(super) fn locate_on(path: &OsStr, program: &str, cwd: &Path) -> Result<PathBuf, String> {
     if program.contains('/') {
         return Ok(PathBuf::from(program));
     }
@@ -62,17 +66,6 @@ pub(crate) fn repository_around(project: &Path) -> PathBuf {
     repository.unwrap_or(&project).to_owned()
 }
 
-/// Returns the PATH for a run.
-pub(super) fn path_of(spec: &Spec) -> OsString {
-    let given = spec
-        .env
-        .iter()
-        .rev()
-        .find(|(name, _)| name == "PATH")
-        .map(|(_, value)| OsStr::new(value).to_owned());
-    given.or_else(|| std::env::var_os("PATH")).unwrap_or_default()
-}
-
 /// Returns a sentence that helps the user when starting `file` failed.
 pub(super) fn why_not_started(
     spec: &Spec,
@@ -118,7 +111,7 @@ mod tests {
         let (text, tool) = (folder("text", 0o644), folder("tools", 0o755));
         let found = |folders: &[&PathBuf]| {
             let path = std::env::join_paths(folders).unwrap();
-            locate("tool", &path, Path::new("/project"))
+            locate_on(&path, "tool", Path::new("/project"))
         };
         assert_eq!(found(&[&text, &tool]), Ok(tool.join("tool")));
         // Where it is the only one, the system says what is wrong with it.

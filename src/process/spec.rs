@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Spec {
     /// The program and its arguments, passed on unchanged: there is no shell. A program without a slash is looked up
-    /// on PATH (that of `env`, if it sets one).
+    /// on PATH.
     pub(crate) argv: Vec<String>,
     /// The working directory.
     pub(crate) cwd: OsString,

@@ -83,8 +83,7 @@ fn without(home: &str) -> Option<String> {
 
 /// Returns a git command for the directory `root` that only reads.
 pub(super) fn git(root: &Path) -> Result<Command, String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut git = Command::new(program::locate("git", &path, root)?);
+    let mut git = Command::new(program::locate("git", root)?);
     for other in OTHERS {
         git.env_remove(other);
     }

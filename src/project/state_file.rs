@@ -139,7 +139,7 @@ fn object(
     if let Some(key) = json::repeated_key(text) {
         return Err(format!("`{}` is set twice; remove one of them", crate::text::shown(&key)));
     }
-    let mut raw = match json::parse(text).map_err(|why| why.to_string())? {
+    let mut raw = match json::parse(text)? {
         Json::Object(raw) => raw,
         other => return Err(format!("it contains {}, not an object", cut(other.to_string(), 60))),
     };

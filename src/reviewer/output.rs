@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::chart::Invoke;
 use crate::clock;
-use crate::files::json::{self, Unread};
+use crate::files::json;
 use crate::host::vendors::VERDICTS;
 use crate::reviewer::finding::Found;
 use crate::text::plain_line;
@@ -64,26 +64,20 @@ impl Printed {
         let dollars: Option<f64> = at.cost.and_then(|pointer| value(&json, pointer));
         let cost = dollars.map(|dollars| dollars * 1e6).filter(|cost| (0.0..MOST).contains(cost));
         let status = at.status.and_then(|pointer| value(&json, pointer));
+        let texts = at.review.iter().filter_map(|pointer| value(&json, pointer));
+        let mut texts = texts.filter(|text: &String| !text.trim().is_empty());
         Self {
-            verdict: first(at.verdict, |pointer| value(&json, pointer).filter(is_verdict)),
+            verdict: at.verdict.iter().find_map(|pointer| value(&json, pointer).filter(is_verdict)),
             failure: is_error.then(failure),
-            found: first(at.findings, |pointer| find(&json, pointer))
+            found: (at.findings.iter().find_map(|pointer| find(&json, pointer)))
                 .map_or_else(Found::default, Found::read),
-            text: first(at.review, |pointer| {
-                value(&json, pointer).filter(|text: &String| !text.trim().is_empty())
-            })
-            .filter(|_| invoke.text),
+            text: texts.next().filter(|_| invoke.text),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it fits")]
             cost: cost.map(|cost| cost.round() as u64),
             until: (status.filter(is_unavailable)).map(|_| clock::now().saturating_add(PAUSE)),
             reason,
         }
     }
-}
-
-/// Returns the first value that one of the pointers points to.
-fn first<T>(pointers: &[&str], read: impl FnMut(&&str) -> Option<T>) -> Option<T> {
-    pointers.iter().find_map(read)
 }
 
 /// Returns the value that a pointer points to, if it is of this type.
@@ -93,14 +87,11 @@ fn value<T: DeserializeOwned>(json: &Json, pointer: &str) -> Option<T> {
 
 /// Returns the answer, which `is_json` and nothing else, or ends with an object.
 fn answer(is_json: bool, stdout: &[u8]) -> Result<Json, String> {
-    let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
+    let unreadable = |why: String| format!("its output cannot be read: {why}");
     if is_json {
-        return json::parse(&json::whole(stdout)).map_err(|why| match why {
-            Unread::Invalid(error) => not_json(&error),
-            why => not_json(&why),
-        });
+        return json::parse(&json::whole(stdout)).map_err(unreadable);
     }
-    let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
+    let text = std::str::from_utf8(stdout).map_err(|error| unreadable(error.to_string()))?;
     let object = last_object(text).and_then(|object| json::parse(object.as_bytes()).ok());
     object.ok_or_else(|| "its output ends without the JSON object that was asked for".to_owned())
 }
@@ -127,7 +118,7 @@ pub(crate) fn last_object(text: &str) -> Option<&str> {
 }
 
 fn reason(pointers: &[&str], json: &Json) -> Option<String> {
-    let found = first(pointers, |pointer| find(json, pointer))?;
+    let found = pointers.iter().find_map(|pointer| find(json, pointer))?;
     let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     let short = plain_line(&text, REASON_LIMIT);
     // It becomes a part of a sentence.
@@ -213,6 +204,10 @@ mod tests {
             assert_eq!(found, *expected, "{stdout}");
         }
         let failure = Printed::read(&invoke(), b"{\"result\":").failure;
-        assert!(failure.is_some_and(|why| why.starts_with("its output is not JSON")));
+        assert!(
+            failure.is_some_and(
+                |why| why.starts_with("its output cannot be read: it is not valid JSON")
+            )
+        );
     }
 }

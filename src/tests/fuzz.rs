@@ -442,8 +442,9 @@ fn fuzz_shown_texts() {
         let host = &HOSTS[dice.below(HOSTS.len())];
         let (_, event) = EVENTS[dice.below(EVENTS.len())];
         let said = || vec![text.clone().into_owned()];
-        let block = (dice.below(2) == 0).then(|| said().remove(0));
-        let answer = Reply::new(event, false, block, said(), said()).with_warnings(said());
+        let mut answer = Reply::silent(event, false).with_messages(said()).with_warnings(said());
+        answer.block = (dice.below(2) == 0).then(|| said().remove(0));
+        answer.says = said();
         let answer = answer.render(host);
         assert!(!acts(&answer), "{answer}");
         if let Ok(json @ Json::Object(_)) = serde_json::from_str(&answer) {

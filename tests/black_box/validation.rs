@@ -50,11 +50,12 @@ fn t01_needs_no_jq_nor_any_other_program() {
 #[test]
 fn t02_invalid_json() {
     for (input, why) in [
-        ("invalid json", "expected value at line 1 column 1"),
-        ("", "EOF while parsing a value at line 1 column 0"),
+        ("invalid json", "it is not valid JSON: expected value at line 1 column 1"),
+        ("", "it is not valid JSON: EOF while parsing a value at line 1 column 0"),
         ("\"invalid json\"", "a hook event is an object"),
     ] {
-        let expected = Expected::refused(&format!("taskie: Invalid JSON on stdin: {why}\n"));
+        let message = format!("taskie: The event on stdin cannot be used: {why}\n");
+        let expected = Expected::refused(&message);
         check_run(&Project::valid(), expected, |project| project.hook_raw("stop", input));
     }
 }

@@ -12,7 +12,7 @@ mod unused_name;
 use std::sync::Arc;
 
 use crate::chart::extend::Extended;
-use crate::chart::{Chart, load, structure};
+use crate::chart::{load, structure};
 use crate::check::conditions::report::Report;
 use crate::check::conditions::{Limits, follow};
 use crate::diagnostic::code::{Code, Stage};
@@ -30,8 +30,6 @@ pub struct Checked {
     pub flaws: Vec<Flaw>,
     /// The result of exploring its states; `None` if flaws prevent it.
     pub explored: Option<Report>,
-    /// The chart, if it could be loaded.
-    pub chart: Option<Arc<Chart>>,
 }
 
 /// Returns everything that is wrong with the chart in `text`. `origin` names the chart; `templates` are those in the folders
@@ -43,15 +41,14 @@ pub fn run(
     limits: Option<&Limits>,
 ) -> Checked {
     let extended = Extended::of(origin, text);
-    let checked = |flaws, explored, chart| Checked {
+    let checked = |flaws, explored| Checked {
         origin: origin.to_owned(),
         text: text.to_owned(),
         flaws,
         explored,
-        chart,
     };
     if !extended.flaws.is_empty() {
-        return checked(extended.flaws, None, None);
+        return checked(extended.flaws, None);
     }
     let document = extended.document();
     let (chart, mut flaws) = match structure::read(&document) {
@@ -88,7 +85,7 @@ pub fn run(
     flaws.sort_by_key(|flaw| {
         (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code)
     });
-    checked(flaws, explored, chart)
+    checked(flaws, explored)
 }
 
 fn is_advice(flaw: &Flaw) -> bool {
