@@ -14,7 +14,7 @@ use crate::commands::place;
 use crate::files::json;
 use crate::host::events::session_of;
 use crate::page::Page;
-use crate::project::find;
+use crate::project::{find, home};
 use crate::store::Store;
 use crate::store::journal::{self, Line, ReviewLine};
 use crate::view::facts::Facts;
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct Args {
     #[command(flatten)]
     asking: Asking,
-    /// List all instances: progress, whose turn it is, cost
+    /// List all plans and changes: progress, whose turn it is, cost
     #[arg(long, group = "what")]
     all: bool,
     /// Sum up the reviews: verdicts, time and cost
@@ -67,28 +67,33 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
     })
 }
 
-/// Returns a row for each instance.
+/// Returns a row for each plan and each change, or for each instance of a chart that the command line names.
 fn all(chart: &Arc<Chart>, is_json: bool) -> Result<Output, CliError> {
-    let root = place::root(chart)?;
-    let noun = chart.scope.noun();
-    let names = find::names(&root, &chart.scope);
-    let names = names.map_err(CliError::because(format!("the {noun}s cannot be listed")))?;
-    let places = names.iter().filter_map(|name| {
-        let place = place::existing(chart, &root, name);
-        place.map_err(|why| tell(&format!("taskie: {why}"))).ok()
-    });
-    let (rows, list): (Vec<Vec<String>>, Vec<Json>) = places.map(|place| list::row(&place)).unzip();
-    if is_json {
-        return Ok(Output::json(json!({ "list": list })));
+    let cwd = place::cwd()?;
+    let changes = place::changes_at(&cwd).filter(|_| chart.is_default);
+    let (mut page, mut all) = (Page::default(), Vec::new());
+    for chart in std::iter::once(Arc::clone(chart)).chain(changes) {
+        let Some(root) = home::project_root(&cwd, &chart.scope.home) else { continue };
+        let noun = chart.scope.noun();
+        let names = find::names(&root, &chart.scope);
+        let names = names.map_err(CliError::because(format!("the {noun}s cannot be listed")))?;
+        let places = names.iter().filter_map(|name| {
+            let place = place::existing(&chart, &root, name);
+            place.map_err(|why| tell(&format!("taskie: {why}"))).ok()
+        });
+        let (mut rows, list): (Vec<Vec<String>>, Vec<Json>) =
+            places.map(|place| list::row(&place)).unzip();
+        if !rows.is_empty() {
+            rows.insert(0, [noun].into_iter().chain(list::HEAD).map(str::to_owned).collect());
+            page.table(&rows, 4);
+        }
+        all.extend(list);
     }
-    if rows.is_empty() {
-        return Ok(Output::text(&format!("there is no {noun} yet")));
-    }
-    let head = [noun].into_iter().chain(list::HEAD).map(str::to_owned);
-    let rows: Vec<Vec<String>> = std::iter::once(head.collect()).chain(rows).collect();
-    let mut page = Page::default();
-    page.table(&rows, 4);
-    Ok(Output::of(page))
+    Ok(match is_json {
+        true => Output::json(json!({ "list": all })),
+        false if all.is_empty() => Output::text("nothing is under review here yet"),
+        false => Output::of(page),
+    })
 }
 
 /// Returns what the reviews have cost; with a name, those of `only` this instance.

@@ -253,7 +253,8 @@ pub(crate) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
     };
     let is_change = match (has(&plans), has(&changes)) {
         _ if names(&changes) => true,
-        _ if names(&plans) => false,
+        // A list has those of both.
+        _ if names(&plans) || line.options.contains(&"all") => false,
         (true, true) => {
             let newest = |chart| recency(chart, line.session.as_deref());
             newest(&changes) > newest(&plans)
