@@ -13,7 +13,7 @@ const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 /// Reads the event, changes to its directory, and gives its session the name that it has on every host. The error is the message
 /// about it.
 pub(super) fn read() -> Result<Json, String> {
-    let invalid = |why: String| format!("Invalid event: {why}");
+    let invalid = |why: String| format!("Invalid JSON on stdin: {why}");
     let stdin = io::stdin();
     let mut input = Vec::new();
     stdin

@@ -54,7 +54,7 @@ fn t02_invalid_json() {
         ("", "it is not valid JSON: EOF while parsing a value at line 1 column 0"),
         ("\"invalid json\"", "a hook event is an object"),
     ] {
-        let message = format!("taskie: Invalid event: {why}\n");
+        let message = format!("taskie: Invalid JSON on stdin: {why}\n");
         let expected = Expected::refused(&message);
         check_run(&Project::valid(), expected, |project| project.hook_raw("stop", input));
     }
