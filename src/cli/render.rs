@@ -3,9 +3,6 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 
-use clap::ArgGroup;
-use miette::MietteDiagnostic;
-
 use crate::chart::Chart;
 use crate::commands::about::About;
 use crate::commands::error::{CliError, FIX};
@@ -15,7 +12,7 @@ use crate::engine::decision::Step;
 use crate::engine::event::Event;
 use crate::hook::why_elsewhere;
 use crate::page;
-use crate::preview::{RenderError, command, error, in_words, prompt, template};
+use crate::preview::{command, error, in_words, prompt, template};
 use crate::project::state_file::Reading;
 use crate::run::asked;
 use crate::run::foresee;
@@ -26,20 +23,7 @@ use crate::run::review::or_called;
 use crate::run::stuck::Stuck;
 use crate::store::driver;
 use crate::text::shown_lines;
-
-impl From<RenderError> for CliError {
-    fn from(error: RenderError) -> Self {
-        let RenderError { message, help, excerpt } = error;
-        match excerpt {
-            Some(excerpt) => {
-                let mut diagnostic = MietteDiagnostic::new(message);
-                diagnostic.help = help;
-                Self::Report(excerpt.report(diagnostic))
-            }
-            None => Self::Message { message, help, code: None },
-        }
-    }
-}
+use clap::ArgGroup;
 
 #[derive(Debug, clap::Args)]
 #[command(group(ArgGroup::new("what").args(["template", "next"]).required(true)))]

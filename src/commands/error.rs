@@ -2,8 +2,11 @@
 
 use std::fmt::Display;
 
+use miette::MietteDiagnostic;
+
 use crate::diagnostic::flaw::ChartError;
 use crate::engine::fault::Fault;
+use crate::preview::RenderError;
 use crate::run::stuck::Stuck;
 
 /// What to do where nothing but the cause is known.
@@ -98,5 +101,19 @@ impl From<Fault> for CliError {
 impl From<ChartError> for CliError {
     fn from(error: ChartError) -> Self {
         Self::Chart(error)
+    }
+}
+
+impl From<RenderError> for CliError {
+    fn from(error: RenderError) -> Self {
+        let RenderError { message, help, excerpt } = error;
+        match excerpt {
+            Some(excerpt) => {
+                let mut diagnostic = MietteDiagnostic::new(message);
+                diagnostic.help = help;
+                Self::Report(excerpt.report(diagnostic))
+            }
+            None => Self::Message { message, help, code: None },
+        }
     }
 }
