@@ -143,7 +143,7 @@ pub(crate) fn transition(
 pub(crate) fn obstacle(place: &Place, session: Option<&str>) -> Option<String> {
     let why = obstacle_at_stop(&foresee(place, &seeing_stop(place, session)))?;
     let why = capitalized(&why);
-    // Without a session, nobody's turn ends.
+    // Without a session, there is no turn to end.
     let then = session.map_or(" first", |_| ", then end your turn");
     Some(format!("{why}{} Fix that{then}.", full_stop(&why)))
 }

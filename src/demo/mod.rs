@@ -2,7 +2,7 @@
 //!
 //! Everything that decides is real and runs the way the host and the agent run it: `taskie hook stop` with the host's
 //! JSON on stdin, `taskie enter` and the chart's commands as the agent runs them. Only two roles are played: the
-//! agent, which follows a [`crate::scenario`], and the reviewer, a [`reviewer`] that stands in for the program that the
+//! agent, which follows a [`crate::scenario`], and the reviewer, a [`reviewer`] that replaces the program that the
 //! chart invokes. [`project`] is the temporary project and the processes in it. Nothing here knows a workflow: the
 //! chart and its scenario do.
 

@@ -40,7 +40,7 @@ pub(super) fn check(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     let first = calls.next();
     let last =
         calls.take_while(|(file, _)| first.is_some_and(|(it, _)| it.host.id == file.host.id));
-    let told = match last.last().or(first) {
+    let said = match last.last().or(first) {
         Some((File { path, .. }, false)) => {
             let text = format!("the plugin is off in {}, so nothing is reviewed", shown(path));
             found.push(Diagnosis::problem(text, "enable it there"));
@@ -57,7 +57,7 @@ pub(super) fn check(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
             }
         },
     };
-    (told, found)
+    (said, found)
 }
 
 /// Returns the chart for which the hooks are called: those that name no chart also serve the project's own one.

@@ -316,7 +316,7 @@ pub struct FailedGate {
     pub times: u64,
 }
 
-/// From this many failures of a gate in a row on, its output does not matter: it may differ in ways that nobody knows, and
+/// From this many failures of a gate in a row on, its output does not matter: it may differ in unknown ways, and
 /// a host allows about that number of blocked stops in a row.
 const WHATEVER_IT_PRINTS: u64 = 8;
 

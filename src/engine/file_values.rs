@@ -59,7 +59,7 @@ fn record(row: &Row) -> Value {
     Value::from_pairs(fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))))
 }
 
-/// Returns a table as a record: its rows, and other facts about its file. If nobody knows which rows there are,
+/// Returns a table as a record: its rows, and other facts about its file. If its rows are unknown,
 /// `undecided` stands for them.
 pub fn table<'c>(table: &Table, content: &'c Content, undecided: Option<&Value>) -> Value {
     let mut open = Vec::new();

@@ -190,7 +190,7 @@ impl Pattern {
         }
     }
 
-    /// Returns what is left of `input` after a text of the pattern; `None` if it does not begin with it.
+    /// Returns the rest of `input` after a text of the pattern; `None` if it does not begin with it.
     fn after<'i>(&self, text: &str, input: &'i str) -> Option<&'i str> {
         if !self.is_line {
             return input.strip_prefix(text);

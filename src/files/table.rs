@@ -205,7 +205,7 @@ pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
     content
 }
 
-/// Returns whether `status` is one of `words`. Case, emphasis, signs and check marks do not count, nor does what stands in
+/// Returns whether `status` is one of `words`. Case, emphasis, signs and check marks do not count, nor does what is in
 /// parentheses after it.
 pub fn is_one_of(status: &str, words: &[impl AsRef<str>]) -> bool {
     let status = word(status);
@@ -284,7 +284,7 @@ fn plain(cell: &str) -> String {
     shown_lines(without_marks(text)).into_owned()
 }
 
-/// Returns a text without the marks that surround all of it. What stands in code marks is as it is, and a mark at one end
+/// Returns a text without the marks that surround all of it. Text in code marks stays as it is, and a mark at one end
 /// only is none: in `rm build/*` and `~/check` it is part of a command.
 fn without_marks(text: &str) -> &str {
     let text = text.trim();

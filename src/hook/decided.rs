@@ -54,7 +54,7 @@ impl Answering<'_> {
         let reply = Reply::silent(self.name, quiet).with_warnings(warnings).with_messages(messages);
         let goes_on = self.event.fields["stop_hook_active"] == Json::Bool(true);
         let Some(mut place) = place else {
-            return Ok(self.told(reply, goes_on));
+            return Ok(self.reported(reply, goes_on));
         };
         let session = self.event.session.as_deref().filter(|_| is_stop(self.name));
         let mut turn =
@@ -85,7 +85,7 @@ impl Answering<'_> {
             reply.name_question(&asked);
         }
         match turn {
-            None => reply = self.told(reply, goes_on),
+            None => reply = self.reported(reply, goes_on),
             Some(turn) => {
                 if let Some(turn) = turn.count(self.host, &mut reply) {
                     self.due.once(move || write(turn));
@@ -98,7 +98,7 @@ impl Answering<'_> {
     }
 
     /// Returns an answer about nothing that is counted: once per turn, the agent reports what the host would not show.
-    fn told(&self, mut reply: Reply, goes_on: bool) -> Reply {
+    fn reported(&self, mut reply: Reply, goes_on: bool) -> Reply {
         if is_stop(self.name) && !goes_on && !self.host.shows_messages && !reply.blocks() {
             reply.ask_to_tell();
         }

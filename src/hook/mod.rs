@@ -115,7 +115,7 @@ pub(crate) fn run(call: &HookCall<'_>) -> ExitCode {
 }
 
 /// Returns the place of what the next stop of a session would have reviewed; `None` if that is nothing. The error says why
-/// nobody knows.
+/// that is unknown.
 pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
     let Target { place, warnings, is_unclaimed, .. } =
         of_project(STOPPED, Some(session), None, true);

@@ -313,7 +313,7 @@ impl Host {
     }
 
     /// Adds to an event how long a review can take on this host, where the hook's entry asks for `asked` seconds; `None` if
-    /// nobody knows how many it asks for.
+    /// it is unknown how many it asks for.
     pub fn limit(&self, event: &mut Json, asked: Option<u64>) {
         let longest = asked.map_or(self.longest_hook, |asked| self.longest_hook.min(asked));
         event["host"] = Json::from(self.name);

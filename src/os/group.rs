@@ -36,7 +36,7 @@ impl Group {
         self.signal(Signal::TERM);
     }
 
-    /// Kills what is left of the group and, on Linux, every process that has left it. Returns how the program ended;
+    /// Kills the rest of the group and, on Linux, every process that has left it. Returns how the program ended;
     /// `None` if that is unknown, because someone else has reaped it.
     pub(crate) fn end(mut self) -> Option<ExitStatus> {
         // The leader has not been reaped, so its id still belongs to this group.

@@ -51,7 +51,7 @@ impl std::fmt::Display for LedgerEntry {
 
 /// Returns the findings of the reviews in `runs`, oldest first. `unfinished` is what the reviews of the cycle that is not
 /// over are called, with `{n}` for the number, and how many of them count: they can still be answered. Where the state cannot
-/// be read, nobody knows which cycle is over: then it is not `is_known`.
+/// be read, it is unknown which cycle is over: then it is not `is_known`.
 pub(crate) fn entries(
     chart: &Chart,
     root: &Path,

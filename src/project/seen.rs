@@ -16,7 +16,7 @@ use crate::store::journal::Code;
 /// What a review sees.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    /// `None` if it is unknown: without git, nobody knows what has changed in the code.
+    /// `None` if it is unknown: without git, changes of the code are not noticed.
     pub(crate) all: Option<u64>,
     /// A number for the content of each file that it reads.
     pub(crate) subject: IndexMap<String, u64>,

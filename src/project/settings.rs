@@ -128,7 +128,7 @@ pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> 
     let texts = [disk::read(root, &root.join(own)), of_user.map_or(Ok(None), |it| read_users(&it))];
     let quoted = format!("\"{setting}\"");
     let names = |text: Vec<u8>| text.windows(quoted.len()).any(|part| part == quoted.as_bytes());
-    // Of a file that cannot be read, nobody knows: whoever reads all settings reports it.
+    // A file that cannot be read may name it. Reading all settings reports the error.
     texts.into_iter().any(|text| text.map_or(true, |text| text.is_some_and(names)))
 }
 

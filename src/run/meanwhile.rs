@@ -1,6 +1,6 @@
 //! What changes while a review runs.
 //!
-//! The reviewer can do it, the user, or a process in the background: nobody knows, so nobody is blamed. Each changed file is
+//! The reviewer can do it, the user, or a process in the background: which one is unknown, and no one is blamed. Each changed file is
 //! named to the user.
 
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::text::shown;
 const NAMED: usize = 12;
 
 /// Returns a sentence for the user about the files under review and the code that have changed since a reviewer saw them;
-/// `None` if none has. `tree` is `None` if nobody knows what the code was.
+/// `None` if none has. `tree` is `None` if the code before is unknown.
 pub(crate) fn changes(place: &Place, seen: &Seen, tree: Option<Arc<Tree>>) -> Option<String> {
     place.trees().forget();
     let subject = seen::changed(&place.chart, &place.root, &place.dir(), &seen.subject);

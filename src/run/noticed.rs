@@ -16,7 +16,7 @@ use crate::text::{cut, in_words};
 /// The field of a command that has waited for the end of a review.
 pub(crate) const NOTED: &str = "noted";
 
-/// The field of a stop that a command stands in for.
+/// The field of a stop that a command carries out in place of the hook.
 pub(crate) const STANDS_IN: &str = "stands_in";
 
 /// The longest value that is shown, in characters.
@@ -80,7 +80,7 @@ impl Noticed {
     }
 }
 
-/// Returns whether the user reads the answer. Where a command stands in for the stop, the agent does: what is for the user waits
+/// Returns whether the user reads the answer. Where a command carries out the stop, the agent does: what is for the user waits
 /// for the next stop.
 pub(super) fn is_for_user(event: &Event) -> bool {
     event.is_stop() && event.fields.get(STANDS_IN).is_none()

@@ -166,7 +166,7 @@ fn first_step(place: &Place, event: &Event, snapshot: &Arc<Snapshot>) -> Result<
 }
 
 /// Returns what the next review of the same command may cost after this one, null if that has no limit; `None` if nothing is left,
-/// or if nobody knows what this one has cost.
+/// or if the cost of this one is unknown.
 fn cost_left(event: &Event, performed: &Performed) -> Option<Json> {
     let Some(most) = event.fields["max_cost"].as_f64() else { return Some(Json::Null) };
     let cost = performed.decision.ended.as_ref()?.effort.cost?;
@@ -175,7 +175,7 @@ fn cost_left(event: &Event, performed: &Performed) -> Option<Json> {
 }
 
 /// Returns what follows at once if this decision sends the agent back only to stop again, because a cycle has ended or its
-/// review needs no answer: the review that is due next, if it fits into what is left of the host's time; or the end of another
+/// review needs no answer: the review that is due next, if it fits into the rest of the host's time; or the end of another
 /// cycle without reviews. Gates need their own time.
 fn follows(
     place: &Place,
@@ -269,7 +269,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 }
 
 /// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid
-/// for, would not count, and nobody would go on with it. What comes next, nobody knows before it has ended.
+/// for, would not count, and no one would continue with it. What comes next is unknown before it has ended.
 fn kept_for_review(place: &Place, event: &Event) -> Option<Performed> {
     let session = event.session.as_deref();
     let is_refused = match &event.trigger {

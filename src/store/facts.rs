@@ -224,7 +224,7 @@ pub(crate) struct BlocksInTurn {
     /// How many stops of this turn were blocked.
     pub(super) blocks: usize,
     /// A hash of what the agent has reported to the user last.
-    pub(super) told: Option<u64>,
+    pub(super) reported: Option<u64>,
     /// The last stop was blocked for nothing else.
     pub(super) is_telling: bool,
 }

@@ -48,10 +48,10 @@ impl BlocksInTurn {
             && !reply.blocks()
             && is_free
             && message.is_some()
-            && message != self.told
+            && message != self.reported
         {
             reply.ask_to_tell();
-            (self.is_telling, self.told) = (reply.blocks(), message);
+            (self.is_telling, self.reported) = (reply.blocks(), message);
         }
         self.blocks += usize::from(reply.blocks());
         (self != before).then_some(self)

@@ -207,7 +207,7 @@ fn the_agent_reports_what_the_host_does_not_show() {
         last = answer["reason"].clone();
     }
     assert!(last.as_str().unwrap().contains("sends the agent back only a few times"), "{last}");
-    // A user who asks for something before it is told gets a stop like any other.
+    // The user has asked for something else before the agent could report it: the stop is like any other.
     let (project, mut event) = stops("copilot-Stop.1.0.102", due(), &reviewer);
     event["stop_hook_active"] = json!(false);
     for runs in 1..=2 {

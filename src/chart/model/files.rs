@@ -117,7 +117,7 @@ pub struct Table {
     /// Required unless there is `line`. For a Markdown table: the heading of each field's column, or a list of headings,
     /// of which the first one that exists counts. `id` names the row: letters, digits, `_`, `-` and single dots. A row with
     /// another id, or with that of another row, counts as open. `status` says whether the row is finished: `done`, `complete`,
-    /// `completed`, `cancelled`, `postponed`, `skipped` and `[x]`, whatever its case, emphasis, signs and what stands in
+    /// `completed`, `cancelled`, `postponed`, `skipped` and `[x]`, whatever its case, emphasis, signs and what is in
     /// parentheses after it. One that is neither of these nor a usual word for open work is named to the user.
     pub columns: Option<IndexMap<String, Headings>>,
     /// Required unless there are `columns`. For other files: each line that matches is a row.

@@ -15,7 +15,7 @@ const SETTINGS: usize = 512;
 pub(super) struct Graph<'s> {
     pub(super) search: &'s Search,
     out: Vec<Vec<usize>>,
-    /// What is asked of each setting, or of what turns on settings.
+    /// What is asked of each setting, or of what depends on settings.
     settings: IndexMap<Term, Vec<Fact>>,
 }
 
@@ -104,7 +104,7 @@ impl<'s> Graph<'s> {
         })
     }
 
-    /// Returns the shortest steps from where an instance begins to a goal, which turns on how many have counted. Before the first one that counts, all are
+    /// Returns the shortest steps from where an instance begins to a goal, which depends on how many have counted. Before the first one that counts, all are
     /// kept if any is to count.
     fn walk(
         &self,

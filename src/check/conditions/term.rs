@@ -1,4 +1,4 @@
-//! Terms: the expressions of a chart, and what is left of them where something is unknown. Each is a number, so two that
+//! Terms: the expressions of a chart, and the rest of them where something is unknown. Each is a number, so two that
 //! read the same are one, and the facts about it are found by that number.
 
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::expr::types::Type;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Term(u32);
 
-/// The value of a field that holds some text or list: which one, nobody knows.
+/// The value of a field that has some text or list: which one is unknown.
 pub(super) const SOME: Term = Term(0);
 pub(super) const NULL: Term = Term(1);
 pub(super) const FALSE: Term = Term(2);
@@ -44,11 +44,11 @@ pub(super) enum Node {
     Field(usize),
     /// What a field holds if that is [`SOME`].
     Held(usize),
-    /// A name with its dots that nobody knows: `files.notes`, `config.clean`.
+    /// A name with its dots whose value is unknown: `files.notes`, `config.clean`.
     Name(String),
-    /// A name that turns on the running cycle, of one cycle and one number of a review, where nobody knows it.
+    /// A name that depends on the running cycle, of one cycle and one number of a review, where its value is unknown.
     OfCycle(String, usize, i64),
-    /// A name of the chart for a condition that turns on unknown things only: it is asked as a whole.
+    /// A name of the chart for a condition that depends only on unknown things: it is asked as a whole.
     Let(String, Term),
     Not(Term),
     And(Term, Term),
@@ -142,7 +142,7 @@ impl Terms {
         self.value(term)?.as_i64()
     }
 
-    /// Returns the type of a term that nobody knows.
+    /// Returns the type of a term whose value is unknown.
     pub(super) fn kind(&mut self, term: Term) -> Rc<Type> {
         if let Some(known) = self.kinds.get(&term) {
             return Rc::clone(known);
@@ -206,7 +206,7 @@ impl Terms {
         }
     }
 
-    /// Returns whether a term turns on settings alone.
+    /// Returns whether a term depends on settings alone.
     pub(super) fn is_setting(&mut self, term: Term) -> bool {
         if let Some(known) = self.settings.get(&term) {
             return *known;
@@ -218,7 +218,7 @@ impl Terms {
         is_setting
     }
 
-    /// Returns whether a term turns on a field, or perhaps does: what checks look at is not followed.
+    /// Returns whether a term depends on a field, or perhaps does: what checks look at is not followed.
     pub(super) fn may_look_at(&mut self, term: Term, field: usize) -> bool {
         if let Some(known) = self.fields.get(&(term, field)) {
             return *known;

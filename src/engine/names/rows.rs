@@ -194,7 +194,7 @@ fn source_type(names: &ChartNames<'_>, source: &str) -> Option<Type> {
     (!own.is_empty()).then(|| typed(names, &own))
 }
 
-/// Returns the type that these rows describe, each by what is left of its path.
+/// Returns the type that these rows describe, each by the rest of its path.
 fn typed(names: &ChartNames<'_>, rows: &[(&str, Kind)]) -> Type {
     let whole = rows.iter().find(|(rest, _)| rest.is_empty() || *rest == ".NAME");
     if let Some((_, kind)) = whole.filter(|(_, kind)| !matches!(kind, Above)) {

@@ -8,7 +8,7 @@ use crate::text::shown;
 pub(crate) enum Base<'b> {
     /// HEAD, or where the branch began if nothing differs from that.
     AtHand,
-    /// The same, or HEAD where nobody knows where the branch began: what is still to come counts, too.
+    /// The same, or HEAD where the start of the branch is unknown: what is still to come counts, too.
     Coming,
     /// The commit at which HEAD left this one, which the user has named.
     Left(&'b str),

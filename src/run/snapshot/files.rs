@@ -162,7 +162,7 @@ impl Snapshot {
             Err(()) => None,
         };
         let content = file_values::content(table, text.as_deref());
-        // There are rows with files of their own, but no table that lists them: nobody knows which rows there are.
+        // There are rows with files of their own, but no table that lists them: which rows there are is unknown.
         let orphan = match (&file, &text, &table.path) {
             (Ok(_), None, Some(path)) => {
                 self.names()?.iter().find(|name| path.matches(name).is_some())
