@@ -8,12 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use minijinja::value::Value;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::chart::field::{default_of, name_part};
 use crate::chart::{Chart, FileSet};
 use crate::engine::context::{Context, to_value};
-use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::file_values;
 use crate::engine::records;
@@ -152,9 +151,4 @@ impl World for PossibleWorld {
             }
         })
     }
-}
-
-/// Returns an event as it comes, with nothing but what is given.
-pub fn event(trigger: crate::engine::event::Trigger, fields: Map<String, Json>) -> Event {
-    Event { trigger, ..Event::hook("", json!(fields)) }
 }

@@ -22,7 +22,7 @@ use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Ended, FailedGate, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::possible_world::{Disk, PossibleWorld, event};
+use crate::engine::possible_world::{Disk, PossibleWorld};
 use crate::engine::world::World;
 use crate::expr::templates::Templates;
 use crate::host::vendors::VERDICTS;
@@ -494,4 +494,9 @@ fn small_charts_have_no_finding_and_each_fault_is_found() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// An event as it comes, with nothing but what is given.
+fn event(trigger: Trigger, fields: Map<String, Json>) -> Event {
+    Event { trigger, ..Event::hook("", json!(fields)) }
 }
