@@ -19,7 +19,7 @@ use crate::project::home;
 use crate::project::state_file;
 use crate::run::change;
 use crate::run::place::Place;
-use crate::store::driver;
+use crate::store::{driver, git_dir};
 
 /// The commands that ask about what is under review, whether it is a plan or a change.
 pub(crate) const ASKING: [&str; 4] = ["status", "log", "findings", "report"];
@@ -276,27 +276,26 @@ fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, SystemTim
 }
 
 /// Returns the instance that the session has worked on last. Without a session it is, of plans, the one that was modified last; of
-/// changes, that of the current branch, or else the last one that is a session's own.
+/// changes, that of the current branch or of a session, whichever was modified last.
 fn under_review(scope: &Scope, root: &Path, session: Option<&str>) -> Newest {
-    let claimed = session.and_then(|session| {
-        driver::claimed(&[root.to_owned()], &scope.home, session).ok().flatten()
-    });
-    let claimed = claimed.map(|claimed| find::of_name(root, scope, &claimed.instance));
-    if let Some(claimed) = claimed.filter(|claimed| claimed.instance.is_some()) {
-        return claimed;
-    }
     if !scope.is_of_changes() {
-        return find::newest(root, scope);
+        let claimed = session.and_then(|session| {
+            driver::claimed(&[root.to_owned()], &scope.home, session).ok().flatten()
+        });
+        let claimed = claimed.map(|claimed| find::of_name(root, scope, &claimed.instance));
+        let claimed = claimed.filter(|claimed| claimed.instance.is_some());
+        return claimed.unwrap_or_else(|| find::newest(root, scope));
     }
-    let branch = changes::branch(root).and_then(Result::ok);
-    let branch = branch.map(|(_, branch)| change::name_of(&branch)).unwrap_or_default();
+    let own = session.map(driver::own_name).unwrap_or_default();
+    let branch = git_dir::around(root).and_then(|tree| changes::branch(&tree).ok());
+    let branch = branch.map(|branch| change::name_of(&branch)).unwrap_or_default();
     let written = |name: &String| {
         let state = find::folder(scope).join(name).join(state_file::FILE);
         root.join(state).metadata().and_then(|meta| meta.modified()).ok()
     };
     let mut names = find::names(root, scope).unwrap_or_default();
     names.retain(|name| *name == branch || driver::is_own_name(name));
-    let name = names.iter().max_by_key(|name| (**name == branch, written(name)));
+    let name = names.iter().max_by_key(|name| (**name == own, written(name)));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 

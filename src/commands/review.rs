@@ -1,7 +1,7 @@
 //! Reviews of the change at hand, without any plan.
 //!
 //! The workflow is a chart whose home is in the git directory. This finds out what has changed, asks that chart what a stop would
-//! do, and reports it. There is one instance for each branch.
+//! do, and reports it. There is one instance for each branch, and one for each session whose stops have its change reviewed.
 
 use std::sync::Arc;
 
@@ -71,19 +71,19 @@ impl From<Unknown> for CliError {
 /// Has the change of a session reviewed whenever its agent stops, until it is clean.
 pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
     let session = place::session(of)?.ok_or_else(place::unknown_session)?;
-    let place = here(chart)?;
+    let place = here(chart, Some(&session))?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
     let begins = foresee::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let base = change::base(&place).filter(|_| !begins);
-    let base = base.as_deref().map_or(Base::Coming, Base::Known);
+    let base = base.as_deref().map_or(Base::Coming, |base| change::known(&place, base));
     let change = find(&place, base)?;
     let mut event = match begins {
         true => began,
         false => asked::next(&place, None),
     };
     change::describe(&place, &mut event.fields, &change);
-    event.session = Some(session);
+    event.session = Some(session.clone());
     // A reviewer that has failed before may be there again.
     let _ = postponed::forgive(place.journal());
     let performed = perform(&place, &event).map_err(failed)?;
@@ -92,12 +92,9 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     if let Answer::Refuse(why) = decision.answer {
         return Err(CliError::new(why));
     }
-    if let Some(own) = change::own(&place, event.session.as_deref().unwrap_or_default()) {
-        change::abandon(&own);
-    }
     let mut page = Page::default();
     decision.says.iter().for_each(|text| page.say(text));
-    if let Some(why) = hook::why_elsewhere(&place, event.session.as_deref()) {
+    if let Some(why) = hook::why_elsewhere(&place, Some(&session)) {
         page.say(&format!("{}.", capitalized(&why)));
     }
     Ok(Output::of(page))
@@ -119,7 +116,7 @@ pub(crate) fn stood_in(
     let of_stop = of_stop.map_err(|why| CliError::new(why).with_code(NOT_REVIEWED))?;
     match of_stop.flatten() {
         Some(place) => act(&place, session.as_deref()),
-        None => act(&here(chart)?, None),
+        None => act(&here(chart, None)?, None),
     }
     .map_err(|error| error.with_code(NOT_REVIEWED))
 }
@@ -132,7 +129,7 @@ pub(crate) fn review(
     is_detached: bool,
     show: impl FnOnce(&Reviewed<'_>) -> Output,
 ) -> Result<Output, CliError> {
-    let mut place = here(chart)?;
+    let mut place = here(chart, None)?;
     let is_preview = args.print_prompt;
     // What the other one compares with must stay as it is. A preview only reads it.
     if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
@@ -141,13 +138,7 @@ pub(crate) fn review(
     // Only what a review has read stays what it was compared with.
     let begins = foresee::entered(&place.snapshot(), &asked::began(chart)).map_err(failed)?;
     let known = change::base(&place).filter(|_| begins.is_none());
-    let given = args.base.as_ref();
-    // Nobody but the user changes what the reviews of a session are about.
-    if given.is_some() && known.is_some() && driver::of(place.journal()).is_some() {
-        let message = "a session has this change reviewed, and `--base` cannot change what that is";
-        return Err(CliError::with_help(message, "omit --base"));
-    }
-    let base = match (given, &known) {
+    let base = match (&args.base, &known) {
         (Some(given), _) => Base::Left(given),
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
@@ -183,11 +174,7 @@ pub(crate) fn review(
             if begins.is_some() && !is_nothing {
                 let mut began = asked::began(chart);
                 began.fields.clone_from(&event.fields);
-                let began = perform(&place, &began).map_err(failed)?;
-                if !matches!(began.decision.answer, Answer::Refuse(_)) {
-                    // A session whose reviews are over, and that has not stopped since, has no part in this one.
-                    driver::leave(place.journal());
-                }
+                perform(&place, &began).map_err(failed)?;
             }
             if !is_nothing && is_watched() {
                 let files = counted(change.files.len(), "file");
@@ -244,20 +231,24 @@ fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
     })
 }
 
-/// Returns the instance of the branch.
-fn here(chart: &Arc<Chart>) -> Result<Place, CliError> {
+/// Returns the instance of a session, or else that of the branch.
+fn here(chart: &Arc<Chart>, session: Option<&str>) -> Result<Place, CliError> {
     let cwd = place::cwd()?;
     if !chart.scope.is_of_changes() {
         let message = format!("the chart {} does not review changes", chart.id);
         return Err(CliError::with_help(message, "omit --chart"));
     }
     let absent = git_dir::absent(&cwd);
-    let (None, Some(found)) = (&absent, changes::branch(&cwd)) else {
+    let (None, Some(tree)) = (&absent, git_dir::around(&cwd)) else {
         let help = "`taskie review` needs git: run `git init`";
         return Err(CliError::with_help(absent.unwrap_or_default(), help));
     };
-    let (top, branch) = found?;
-    let found = find::of_session(&top, &chart.scope, Some(&change::name_of(&branch)));
+    let name = match session {
+        Some(session) => driver::own_name(session),
+        None => change::name_of(&changes::branch(&tree)?),
+    };
+    let top = tree.top;
+    let found = find::of_session(&top, &chart.scope, Some(&name));
     let Some(instance) = found.instance else {
         return Err(CliError::new(found.warnings.join(" ")));
     };

@@ -6,7 +6,7 @@ use super::absent;
 use super::decided::Answering;
 use super::due::AfterAnswer;
 use super::session_change;
-use super::target::{Target, of_change, of_project, release};
+use super::target::{Target, change_of, of_project, release};
 use crate::chart::Cycle;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
@@ -30,7 +30,7 @@ pub(super) fn reply_to(
 ) -> Result<(Reply, AfterAnswer), Stuck> {
     let event = Event::hook(name, fields);
     if name == "SessionEnd" {
-        session_change::release(&event);
+        session_change::end(&event);
         release(event.session.as_deref(), named);
     }
     let begun = match name == PROMPT && named.is_none() {
@@ -45,10 +45,8 @@ pub(super) fn reply_to(
             plan.messages.push(format!("What this session changes is not reviewed: {why}{end}"));
         }
     }
-    let change = match named.is_none() && is_stop(name) {
-        true => of_change(name, event.session.as_deref()),
-        false => Ok(None),
-    };
+    let session = event.session.as_deref().filter(|_| named.is_none() && is_stop(name));
+    let change = session.map_or(Ok(None), change_of);
     let change = change.unwrap_or_else(|why| Some(Target::undecided(name, &why)));
     let mut answering = Answering { name, event: &event, host, due: AfterAnswer::default() };
     if named.is_none() && change.is_none() {

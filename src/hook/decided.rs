@@ -9,7 +9,6 @@ use super::due::AfterAnswer;
 use super::output::tell;
 use super::session_change;
 use super::target::Target;
-use crate::chart::known::EVERY_STOP;
 use crate::engine::decision::Step;
 use crate::engine::event::{Event, Trigger};
 use crate::files::pattern::name_flaw;
@@ -53,7 +52,7 @@ impl Answering<'_> {
         let Target { place, quiet, warnings, messages, is_unclaimed } = target;
         let reply = Reply::silent(self.name, quiet).with_warnings(warnings).with_messages(messages);
         let goes_on = self.event.fields["stop_hook_active"] == Json::Bool(true);
-        let Some(mut place) = place else {
+        let Some(place) = place else {
             return Ok(self.reported(reply, goes_on));
         };
         let session = self.event.session.as_deref().filter(|_| is_stop(self.name));
@@ -75,7 +74,7 @@ impl Answering<'_> {
         self.describe(&place, &mut event, is_used_up);
         let decided = match is_unclaimed {
             true => Reply::silent(self.name, quiet).with_messages(self.unclaimed(&place, &event)),
-            false => self.decide(&mut place, &mut event)?,
+            false => self.decide(&place, &mut event)?,
         };
         let plugin = place.chart.plugin();
         let decided = decided.map_texts(|text| self.host.rename_commands(text, plugin));
@@ -134,22 +133,19 @@ impl Answering<'_> {
     }
 
     /// Returns what the chart decides about an event.
-    fn decide(&mut self, place: &mut Place, event: &mut Event) -> Result<Reply, Stuck> {
+    fn decide(&mut self, place: &Place, event: &mut Event) -> Result<Reply, Stuck> {
         let (name, quiet) = (self.name, place.chart.quiet);
-        if place.chart.scope.is_of_changes() {
-            if place.is_own() && change::is_on(place) == Ok(false) {
-                return Ok(Reply::silent(name, quiet).with_warnings(self.turned_off(place)));
-            }
-            if let Err(why) = see_change(place, event) {
-                return Ok(Reply::undecided(name, why));
-            }
+        if place.chart.scope.is_of_changes()
+            && let Err(why) = see_change(place, event)
+        {
+            return Ok(Reply::undecided(name, why));
         }
         let mut performed = match perform(place, event) {
             Ok(performed) => performed,
             Err(stuck @ (Stuck::Interrupted { .. } | Stuck::Abandoned)) => return Err(stuck),
             Err(stuck) => return Ok(Reply::undecided(name, stuck.to_string())),
         };
-        let more = end_change(place, event, &performed, &mut self.due);
+        let more = go_on(place, event, &performed);
         performed.decision.messages.extend(more);
         // An answer that is only repeated says nothing about it.
         let session = event.session.as_ref().filter(|_| is_stop(name) && performed.owed.is_none());
@@ -171,17 +167,6 @@ impl Answering<'_> {
         let (journal, said) = (Arc::clone(place.journal()), performed.pending);
         self.due.once(move || journal.say(said));
         Ok(reply)
-    }
-
-    /// Drops a session's own change that is no longer reviewed, because the setting was turned off: the agent can do that, too.
-    /// Returns what is to be reported.
-    fn turned_off(&mut self, place: &Place) -> Vec<String> {
-        let dropped = place.clone();
-        self.due.once(move || change::abandon(&dropped));
-        let why = format!(
-            "`{EVERY_STOP}` is no longer on: no review has found clean what has changed since your prompt."
-        );
-        Vec::from_iter(place.is_in_cycle().then_some(why))
     }
 
     /// Returns the messages, for a session that drives nothing, about an instance that nobody drives: once in each of
@@ -212,14 +197,14 @@ impl Answering<'_> {
 }
 
 /// Finds out what has changed, if the change at `place` is being reviewed, and adds it to the event.
-fn see_change(place: &mut Place, event: &mut Event) -> Result<(), String> {
+fn see_change(place: &Place, event: &mut Event) -> Result<(), String> {
     let session = event.session.clone().filter(|_| event.is_stop());
     let fields = &mut event.fields;
     fields["own"] = place.is_own().into();
     let Some(base) = change::base(place) else {
         return Ok(());
     };
-    let base = Base::Known(&base);
+    let base = change::known(place, &base);
     let change = change::find(place, base).map_err(Unknown::in_words)?;
     change::describe(place, fields, &change);
     // The agent has gone on without a prompt.
@@ -237,32 +222,17 @@ fn see_change(place: &mut Place, event: &mut Event) -> Result<(), String> {
     Ok(())
 }
 
-/// Ends what a session has to do with a change whose reviews are over, or begins the next one with what has changed since the
-/// review began. Returns what is to be reported.
-fn end_change(
-    place: &mut Place,
-    event: &Event,
-    performed: &Performed,
-    due: &mut AfterAnswer,
-) -> Vec<String> {
+/// Where the reviews of a change are over, begins the next one with what has changed since the last of them began. Returns what is
+/// to be reported.
+fn go_on(place: &Place, event: &Event, performed: &Performed) -> Vec<String> {
     let session = event.session.as_deref().filter(|_| event.is_stop());
-    let Some(session) = session.filter(|_| place.chart.scope.is_of_changes()) else {
+    let Some(session) = session.filter(|_| place.is_own() && !place.is_in_cycle()) else {
         return Vec::new();
     };
-    if place.is_in_cycle() {
-        return Vec::new();
-    }
     let given = performed.tree.as_deref().filter(|_| change::is_outdated(place, performed));
-    if let Some(given) = given {
-        let base = event.fields["base"].as_str().filter(|_| !place.is_own());
-        let began = session_change::begin(place, session, Base::Known(base.unwrap_or(given)));
-        let more = began.unwrap_or_else(|why| vec![why]);
-        return [vec![OUTDATED.to_owned()], more].concat();
-    }
-    if !place.is_own() {
-        // If the answer is lost, the next stop is still about this change, and repeats it.
-        let (store, session) = (place.store.clone(), session.to_owned());
-        due.once(move || driver::forget(&store, &session));
-    }
-    Vec::new()
+    let Some(given) = given else {
+        return Vec::new();
+    };
+    let began = session_change::begin(place, session, Base::Tree(given));
+    [vec![OUTDATED.to_owned()], began.unwrap_or_else(|why| vec![why])].concat()
 }

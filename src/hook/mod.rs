@@ -19,16 +19,14 @@ use serde_json::{Value as Json, json};
 
 use self::answer::reply_to;
 use self::output::{print, tell};
-use self::target::{Target, of_change, of_project};
+use self::target::{Target, change_of, of_project};
 use crate::chart::choice::Choice;
-use crate::chart::known::EVERY_STOP;
 use crate::engine::event::Event;
 use crate::host::events::{EVENTS, REVIEWER, STOPPED, is_stop};
 use crate::host::hosts::{self, HOOK, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
 use crate::project::state_file::Reading;
-use crate::run::change;
 use crate::run::noticed::STANDS_IN;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
@@ -128,7 +126,7 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
             return Ok(Some(plan.clone()));
         }
     }
-    let change = of_change(STOPPED, Some(session))?.and_then(|target| target.place);
+    let change = change_of(session)?.and_then(|target| target.place);
     match change.or(plan.filter(Place::is_in_cycle)) {
         None if !warnings.is_empty() => Err(warnings.join(" ")),
         waiting => Ok(waiting),
@@ -140,9 +138,6 @@ pub(crate) fn place_of_stop(session: &str) -> Result<Option<Place>, String> {
 pub(crate) fn why_elsewhere(place: &Place, session: Option<&str>) -> Option<String> {
     let scope = &place.chart.scope;
     let session = session.filter(|_| scope.is_of_changes())?;
-    if place.is_own() && change::is_on(place) == Ok(false) {
-        return Some(format!("`{EVERY_STOP}` is off, so no stop has the change reviewed"));
-    }
     let other = place_of_stop(session).ok()??;
     (other.dir() != place.dir()).then(|| {
         let (noun, name) = (other.chart.scope.noun(), &other.instance.name);

@@ -1,12 +1,10 @@
-//! The change of a session that nobody has asked to be reviewed: where the settings say so, it begins with each prompt.
+//! The change of a session: it begins when the user asks for its review, or, where the settings say so, with each prompt.
 //!
-//! A review that was asked for, and a plan whose code is being reviewed, take the place of this change: it is dropped when they
-//! begin to act. The next prompt begins a new one.
+//! A plan whose code is being reviewed takes its place: the change is dropped when that begins to act.
 
 use std::path::Path;
-use std::slice::from_ref;
 
-use super::target::{at_home, distrusting, homes, of_claim};
+use super::target::{at_home, change_of, distrusting, homes};
 use crate::chart::choice::of_changes;
 use crate::chart::known::EVERY_STOP;
 use crate::engine::event::Event;
@@ -36,36 +34,25 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
     // An id that no folder can have, or a folder that is not only the user's.
     let instance = instance.ok_or_else(|| warnings.join(" "))?;
-    let mut place = Place::new(chart, root, instance);
+    let place = Place::new(chart, root, instance);
     let prompt = event.fields["prompt"].as_str().unwrap_or_default();
     if change::is_sent(&place, prompt) {
         return nothing;
     }
-    let claimed = driver::claimed(from_ref(&place.root), &place.chart.scope.home, session)?;
-    let claimed = claimed.and_then(|claimed| place.of_name(&claimed.instance));
     let mut warnings = Vec::new();
-    match claimed.filter(Place::is_in_cycle) {
-        // The review that the user has asked for comes first.
-        Some(claimed) if !claimed.is_own() => return nothing,
-        Some(_) => {}
-        None => {
-            change::sweep(&place);
-            change::forget_prompts(&place);
-            // What it has stored so far would look as if it had been killed.
-            let began = begin(&mut place, session, Base::Now);
-            warnings = began.inspect_err(|_| change::release(&place))?;
-        }
+    if !place.is_in_cycle() {
+        change::sweep(&place);
+        change::forget_prompts(&place);
+        // What it has stored so far would look as if it had been killed.
+        let began = begin(&place, session, Base::Now);
+        warnings = began.inspect_err(|_| change::release(&place))?;
     }
     change::remember(&place, prompt);
     Ok(warnings)
 }
 
 /// Has what a session changes from `base` on reviewed at its stops. Returns what is to be reported.
-pub(super) fn begin(
-    place: &mut Place,
-    session: &str,
-    base: Base<'_>,
-) -> Result<Vec<String>, String> {
+pub(super) fn begin(place: &Place, session: &str, base: Base<'_>) -> Result<Vec<String>, String> {
     let found = change::find(place, base).map_err(Unknown::in_words)?;
     let mut began = asked::began(&place.chart);
     change::describe(place, &mut began.fields, &found);
@@ -76,24 +63,12 @@ pub(super) fn begin(
     Ok(performed.warnings)
 }
 
-/// Ends the driving of the change of a session that has ended, and removes its own one, unless that still waits for a review:
-/// the session may be resumed.
-pub(super) fn release(event: &Event) {
-    let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
-        return;
-    };
-    for (root, home) in homes(embedded) {
-        let Ok(Some(claimed)) = driver::claimed(from_ref(&root), &home, session) else {
-            continue;
-        };
-        let Ok(chart) = at_home(embedded, home) else {
-            return;
-        };
-        let found = of_claim(&claimed, &chart.scope).instance;
-        let place = found.map(|instance| Place::new(chart, root, instance));
-        match place.filter(|place| place.is_own() && !place.is_in_cycle()) {
-            Some(own) => change::abandon(&own),
-            None => driver::release(&claimed.store, session),
-        }
+/// Drops the change of a session that has ended, unless that still waits for a review: the session may be resumed.
+pub(super) fn end(event: &Event) {
+    let found = event.session.as_deref().map(change_of);
+    if let Some(Ok(Some(target))) = found
+        && let Some(place) = target.place.filter(|place| !place.is_in_cycle())
+    {
+        change::abandon(&place);
     }
 }

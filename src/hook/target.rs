@@ -1,19 +1,20 @@
-//! The instance that an event is about: in the plans of the project, or the change that its session has reviewed.
+//! The instance that an event is about: in the plans of the project, or the change of its session.
 //!
 //! The home of a compiled-in chart is known before the chart is parsed. If an event has nothing to do with it, the chart
 //! never is.
 
 use std::path::{Path, PathBuf};
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use crate::chart::choice::{Choice, Embedded, of_changes};
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::flaw::ChartError;
+use crate::files::pattern::name_flaw;
 use crate::host::events::{UNCLAIMED, is_stop};
 use crate::host::reply::undecided;
 use crate::project::find::{self, Newest};
 use crate::project::home;
+use crate::project::state_file::FILE;
 use crate::project::trust::{self, OwnChart};
 use crate::run::place::Place;
 use crate::store::driver::{self, Claimed};
@@ -156,7 +157,7 @@ fn unusable(error: ChartError) -> String {
 }
 
 /// Finds the instance that the session claimed last, and says if it is gone.
-pub(super) fn of_claim(claimed: &Claimed, scope: &Scope) -> Newest {
+fn of_claim(claimed: &Claimed, scope: &Scope) -> Newest {
     let name = &claimed.instance;
     let mut found = find::of_name(&claimed.root, scope, name);
     if found.instance.is_none() && found.warnings.is_empty() {
@@ -186,20 +187,20 @@ pub(super) fn at_home(chart: &'static Embedded, home: String) -> Result<Arc<Char
     Ok(chart)
 }
 
-/// Finds the change that a session has reviewed at its stops; `None` if it has none reviewed.
-pub(super) fn of_change(name: &str, session: Option<&str>) -> Result<Option<Target>, String> {
-    let (Some(session), Some(embedded)) = (session, of_changes()) else {
+/// Finds the change of a session; `None` if there is none.
+pub(super) fn change_of(session: &str) -> Result<Option<Target>, String> {
+    let name = driver::own_name(session);
+    let Some(embedded) = of_changes().filter(|_| name_flaw(&name).is_none()) else {
         return Ok(None);
     };
     for (root, home) in homes(embedded) {
-        if !embedded.has_rules(name) || !root.join(&home).join(embedded.folder()).is_dir() {
+        // Most sessions have none, and then the chart is not parsed.
+        if !root.join(&home).join(embedded.folder()).join(&name).join(FILE).exists() {
             continue;
         }
-        let Some(claimed) = driver::claimed(from_ref(&root), &home, session)? else {
-            continue;
-        };
         let chart = at_home(embedded, home)?;
-        let Newest { instance, warnings } = of_claim(&claimed, &chart.scope);
+        let found = find::of_name(&root, &chart.scope, &name);
+        let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
         let quiet = chart.quiet;
         let place = instance.map(|instance| Place::new(chart, root, instance));
         return Ok(Some(Target { place, quiet, warnings, ..Target::default() }));

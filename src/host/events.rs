@@ -70,7 +70,7 @@ fields! {
     "longest_review", Nothing, "how many seconds a review can take because the host waits no longer for a hook; none if it waits as long as the hook asks for";
     "max_cost", Amount, "the value of `--max-cost`; none without it";
     "model", Text, "the value of `--model`";
-    "own", False, "the change is that of a session, reviewed without being asked (`every_stop`)";
+    "own", False, "the change is that of a session, reviewed at its stops; else it is that of a branch";
     "permission_mode", Text, "the host's permission mode";
     "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait";
     "prompt", Text, "the user's prompt";

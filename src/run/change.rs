@@ -21,7 +21,6 @@ use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
 use crate::run::under_way;
-use crate::store::driver;
 use crate::text::cut_bytes;
 
 /// The file in the instance's directory with what the user has asked for, one JSON string in each line.
@@ -52,17 +51,26 @@ pub(crate) fn name_of(branch: &str) -> String {
     }
 }
 
-/// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not. That of a session is
-/// known in between, too: the tree that was found clean.
+/// Returns what the change at `place` is compared with while it is being reviewed; `None` if it is not. Where each session has its
+/// changes reviewed, that of a session is known in between, too: the tree that was found clean.
 pub(crate) fn base(place: &Place) -> Option<String> {
     let snapshot = place.snapshot();
     let context = snapshot.context();
     let base = context.get(BASE).and_then(Json::as_str);
     let base = match running_cycle(&place.chart, context) {
         Some(_) => Some(base.unwrap_or_default()),
-        None => base.filter(|_| place.is_own()),
+        // A setting that cannot be read is reported when a rule looks at one.
+        None => base.filter(|_| place.is_own() && is_on(place) != Ok(false)),
     };
     base.map(str::to_owned)
+}
+
+/// Returns a base of the change at `place` that was found before: that of a session is a tree, and that of a branch a commit.
+pub(crate) fn known<'b>(place: &Place, base: &'b str) -> Base<'b> {
+    match place.is_own() {
+        true => Base::Tree(base),
+        false => Base::Known(base),
+    }
 }
 
 /// Finds out what has changed, and has the repository keep it for the reviewers that are started at `place`.
@@ -92,18 +100,11 @@ pub(crate) fn forget_prompts(place: &Place) {
     let _ = fs::remove_file(place.dir().join(ASKED));
 }
 
-/// Returns the place of the own change of a session that has asked for the review of another one.
-pub(crate) fn own(asked: &Place, session: &str) -> Option<Place> {
-    asked.of_name(&driver::own_name(session))
-}
-
-/// Drops the change, if it is that of a session. Its next prompt begins another one.
+/// Drops the change of a session. Its next prompt, or the user, begins another one.
 pub(crate) fn abandon(place: &Place) {
-    if place.is_own() {
-        driver::leave(place.journal());
-        let _ = fs::remove_file(place.dir().join(state_file::FILE));
-        release(place);
-    }
+    // What stays is what the next stop goes on with.
+    let _ = fs::remove_file(place.dir().join(state_file::FILE));
+    release(place);
 }
 
 /// Returns whether a prompt is a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names the
@@ -179,7 +180,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     }
     fields["own"] = place.is_own().into();
     if let Some(base) = base(place)
-        && let Ok(change) = change::read(place.trees(), Base::Known(&base))
+        && let Ok(change) = change::read(place.trees(), known(place, &base))
     {
         describe(place, fields, &change);
     }
@@ -201,7 +202,7 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Event, String> {
     if place.trees().read().map_err(Unknown::in_words)?.id == tree {
         return Ok(event.clone());
     }
-    let change = change::read(place.trees(), Base::Known(base)).map_err(Unknown::in_words)?;
+    let change = change::read(place.trees(), known(place, base)).map_err(Unknown::in_words)?;
     if change.is_lost {
         return Err("git no longer has what the change was compared with".to_owned());
     }
@@ -226,7 +227,7 @@ pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
     };
     // What was asked for is all that has changed.
     let skip = if place.is_own() { skipped(place) } else { Vec::new() };
-    let now = find(place, Base::Known(&tree));
+    let now = find(place, Base::Tree(&tree));
     !now.is_ok_and(|now| now.lines(&skip).is_none())
 }
 
@@ -251,7 +252,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     };
     for (name, value) in [
         ("change", json!(files)),
-        ("base", json!(change.base)),
+        ("base", json!(if is_own { &change.before } else { &change.base })),
         ("against", json!(change.against)),
         ("tree", json!(change.after)),
         ("range", json!(format!("{} {}", change.before, change.after))),

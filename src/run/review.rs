@@ -18,7 +18,7 @@ use crate::project::change::{self, Base, head};
 use crate::project::seen::Seen;
 use crate::project::state_file;
 use crate::receipt::statement::entries;
-use crate::run::change::again;
+use crate::run::change::{again, known};
 use crate::run::noticed::Noticed;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -248,7 +248,7 @@ fn record(
 fn code(place: &Place, event: &Event) -> Option<Code> {
     let base = event.fields["base"].as_str().map(str::to_owned);
     let base = base.or_else(|| place.journal().facts().left.base);
-    let base = base.as_deref().map_or(Base::AtHand, Base::Known);
+    let base = base.as_deref().map_or(Base::AtHand, |base| known(place, base));
     let change = change::read(place.trees(), base).ok()?;
     let files = entries(&change.files);
     Some(Code { head: head(&place.root), base: change.base, tree: change.after, files })

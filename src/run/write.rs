@@ -187,23 +187,22 @@ fn new_state(
 }
 
 /// Returns the session that claims the instance with this decision, if any that does not drive it: one that enters a phase or asks what is next, or
-/// one that runs a command where nobody drives the instance. If each session has an instance of its own, there is nothing to
-/// claim.
+/// one that runs a command where nobody drives the instance. A change is that of a session or of a branch, and where each session
+/// has an instance of its own, there is nothing to claim either.
 pub(crate) fn claimant<'e>(
     place: &Place,
     event: &'e Event,
     decision: &Decision,
 ) -> Option<&'e str> {
     let is_refused = matches!(decision.answer, Answer::Refuse(_));
-    let is_open = !is_refused && !place.chart.scope.is_per_session();
+    let scope = &place.chart.scope;
+    let is_open = !is_refused && !scope.is_per_session() && !scope.is_of_changes();
     let session = event.session.as_deref().filter(|_| is_open)?;
     let takes_up = match &event.trigger {
         Trigger::Hook(name) if is_event(name) => {
             event.is_stop() && driver::is_resumed(place.journal(), session)
         }
-        // Of a change that is over, nothing comes next.
-        Trigger::Hook(_) => !place.chart.scope.is_of_changes() || place.is_in_cycle(),
-        Trigger::Enter { .. } => true,
+        Trigger::Hook(_) | Trigger::Enter { .. } => true,
         Trigger::Command(_) => driver::of(place.journal()).is_none(),
     };
     (takes_up && !driver::drives(place.journal(), session)).then_some(session)
@@ -221,14 +220,12 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
         .map_err(io("the session that drives it cannot be recorded"))
 }
 
-/// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running. To its own
-/// change, it comes back.
+/// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running.
 fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
     let scope = &place.chart.scope;
     let claimed = driver::claimed(from_ref(&place.root), &scope.home, session).ok()??;
     let name = claimed.instance;
-    let is_resumed = driver::is_own_name(&name);
-    if is_resumed || name == place.instance.name {
+    if name == place.instance.name {
         return None;
     }
     let other = place.of_name(&name)?;

@@ -1,4 +1,4 @@
-//! Which session drives which plan: the one that claimed it last.
+//! Which session drives which plan: the one that claimed it last. A change that is a session's, that session drives.
 //!
 //! This is a fact about this machine, not about the repository, so it is never in `state.json`. The journal of the home
 //! says which instance each has claimed last. If another session has claimed the instance since, that is reported to the old one
@@ -65,8 +65,11 @@ pub(crate) fn is_own_name(name: &str) -> bool {
     name.starts_with(OWN)
 }
 
-/// Returns the session that drives an instance: the one that has claimed it last, unless it has ended.
+/// Returns the session that drives an instance: the one whose it is, or that has claimed it last, unless it has ended.
 pub(crate) fn of(journal: &Journal) -> Option<String> {
+    if let Some(session) = journal.instance.strip_prefix(OWN) {
+        return Some(session.to_owned());
+    }
     let claims = Journal::of_home(&journal.store).facts().claims;
     let of_it = claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
     let (session, claim) = of_it.max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?;
@@ -113,13 +116,6 @@ pub(crate) fn release(store: &Store, session: &str) {
 pub(crate) fn forget(store: &Store, session: &str) {
     // If this cannot be recorded, its next stop is about the same instance.
     let _ = note(store, session, None);
-}
-
-/// Removes the claim of the session that drives an instance.
-pub(crate) fn leave(journal: &Journal) {
-    if let Some(session) = of(journal) {
-        forget(&journal.store, &session);
-    }
 }
 
 fn note(store: &Store, session: &str, claim: Option<Claim>) -> io::Result<()> {

@@ -46,15 +46,16 @@ impl Repository {
         let Some(head) = head else {
             let base = match base {
                 Base::Left(given) => self.commit(given)?,
-                Base::Known(id) => id.to_owned(),
+                Base::Known(id) | Base::Tree(id) => id.to_owned(),
                 Base::Now => after.to_owned(),
                 Base::AtHand | Base::Coming => self.empty_tree()?,
             };
             return Ok((base, NO_COMMIT.to_owned()));
         };
         match base {
+            Base::Tree(id) => Ok((id.to_owned(), "in this session".to_owned())),
             Base::Known(id) => {
-                // A branch can have been made again under its name. A tree, with which a session begins, is on no branch.
+                // A branch can have been made again under its name.
                 let fork = match id == head {
                     true => None,
                     false => self.ask(&["merge-base", &head, id])?,

@@ -11,12 +11,12 @@ mod repository;
 mod terms;
 mod trees;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::PoisonError;
 
 use self::repository::Repository;
 use crate::project::git::is_in_git;
-use crate::store::git_dir;
+use crate::store::git_dir::WorkTree;
 use crate::text::shown;
 
 pub(crate) use self::terms::{Base, Change, Changed, Unknown};
@@ -36,18 +36,16 @@ pub(crate) fn text_in(root: &Path, commit: &str, file: &Path) -> Result<Option<S
     Repository { root: root.to_owned() }.ask(&["cat-file", "blob", &name])
 }
 
-/// Returns the root of the work tree around `dir`, and the name of its branch; `None` outside git.
-pub(crate) fn branch(dir: &Path) -> Option<Result<(PathBuf, String), Unknown>> {
-    let repository = Repository { root: git_dir::around(dir)?.top };
-    let named = repository.branch();
-    Some(named.map(|name| (repository.root, name)))
+/// Returns the name of the branch of a work tree.
+pub(crate) fn branch(tree: &WorkTree) -> Result<String, Unknown> {
+    Repository { root: tree.top.clone() }.branch()
 }
 
 /// Finds out what has changed in a work tree, compared with `base`.
 pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
     let now = trees.read()?;
     let mut last = trees.compared.lock().unwrap_or_else(PoisonError::into_inner);
-    if let (Some(change), Base::Known(base)) = (&*last, base)
+    if let (Some(change), Base::Known(base) | Base::Tree(base)) = (&*last, base)
         && (&*change.base, &change.after) == (base, &now.id)
     {
         return Ok(change.clone());
@@ -90,7 +88,9 @@ fn compared(
     let first = compared(base);
     // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
     let is_lost = match base {
-        Base::Known(id) if first.is_err() => repository.id(&format!("{id}^{{tree}}"))?.is_none(),
+        Base::Known(id) | Base::Tree(id) if first.is_err() => {
+            repository.id(&format!("{id}^{{tree}}"))?.is_none()
+        }
         _ => false,
     };
     let (base, against, before, mut files) = match is_lost {

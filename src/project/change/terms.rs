@@ -14,6 +14,8 @@ pub(crate) enum Base<'b> {
     Left(&'b str),
     /// What an earlier change was compared with, a commit or a tree; the coming one if git cannot read that anymore.
     Known(&'b str),
+    /// The tree with which a session's change begins.
+    Tree(&'b str),
     /// What is there now: nothing has changed yet.
     Now,
 }
