@@ -30,9 +30,6 @@ use crate::text::{cut_bytes, shown_lines};
 /// How many bytes of the agent's last message a reviewer is given.
 const MESSAGE: usize = 30_000;
 
-/// What is done at a stop that has waited for a program in the background, whatever the state.
-const PROGRAM: &str = "program";
-
 /// What is said of a change that was clean when the reviewer was given it, and is another one by now.
 const OUTDATED: &str =
     "This does not hold for what has changed since the review began: the next stop reviews that.";
@@ -105,7 +102,7 @@ impl Answering<'_> {
     }
 
     /// Adds to an event the fields about its host, and about what its session has going on.
-    fn describe(&mut self, place: &Place, event: &mut Event, ignores_blocks: bool) {
+    fn describe(&self, place: &Place, event: &mut Event, ignores_blocks: bool) {
         let fields = &mut event.fields;
         let bare = self.host.is_bare(fields);
         fields["bare"] = Json::from(bare);
@@ -116,19 +113,6 @@ impl Answering<'_> {
         if is_stop(self.name) {
             fields["ignores_blocks"] = ignores_blocks.into();
             self.host.describe(fields);
-            self.wait_once(place, fields);
-        }
-    }
-
-    /// Lets no second stop in a row wait for a program in the background: it may never end.
-    fn wait_once(&mut self, place: &Place, fields: &mut Json) {
-        let journal = Arc::clone(place.journal());
-        let has_waited = journal.facts().is_done(PROGRAM, &[]);
-        match fields["program"].is_string() {
-            true if has_waited => fields["program"] = Json::Null,
-            true => self.due.once(move || drop(journal.note_done(PROGRAM, Some(&[])))),
-            false if has_waited => self.due.once(move || drop(journal.note_done(PROGRAM, None))),
-            false => {}
         }
     }
 

@@ -72,7 +72,6 @@ fields! {
     "model", Text, "the value of `--model`";
     "own", False, "the change is that of a session, reviewed at its stops; else it is that of a branch";
     "permission_mode", Text, "the host's permission mode";
-    "program", Text, "a program that has begun to run in the background since the last stop, for which this one can wait";
     "prompt", Text, "the user's prompt";
     "range", Text, "the git trees before and after the change, as arguments of `git diff`";
     "readable", False, "a reviewer can read something of the change that counts";

@@ -10,8 +10,6 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::text::plain_line;
-
 /// How many seconds before the host ends the hook a reviewer has to end.
 pub const RESERVE: u64 = 10;
 
@@ -243,18 +241,6 @@ const ENDED: [&str; 6] = ["completed", "failed", "cancelled", "canceled", "kille
 /// The type of a background task that is a program.
 const SHELL: &str = "shell";
 
-/// The most characters that are shown of its command.
-const COMMAND: usize = 60;
-
-fn command(task: &Json) -> &str {
-    let mut texts = ["command", "description"].iter().filter_map(|key| task[key].as_str());
-    texts.next().unwrap_or("a program")
-}
-
-fn is_waiting(task: &Json) -> bool {
-    command(task).contains("taskie review") && command(task).contains("--wait")
-}
-
 impl Host {
     /// Returns the host of that name.
     pub fn named(id: &str) -> Option<&'static Self> {
@@ -296,16 +282,13 @@ impl Host {
         marks.any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
     }
 
-    /// Adds to an event what is known about the host. Background tasks that have ended are removed, and a program is kept apart
-    /// from agents, because it may never end. One that waits for a review ends with the review.
+    /// Adds to an event what is known about the host. Of the background tasks, only agents that are still at work are left: a
+    /// program may never end.
     pub fn describe(&self, event: &mut Json) {
-        let tasks = event.get_mut("background_tasks").and_then(Json::as_array_mut);
-        let program = tasks.and_then(|tasks| {
-            tasks.retain(|task| !task["status"].as_str().is_some_and(|it| ENDED.contains(&it)));
-            let programs = tasks.extract_if(.., |task| task["type"] == SHELL && !is_waiting(task));
-            programs.last().map(|task| plain_line(command(&task), COMMAND))
-        });
-        event["program"] = Json::from(program);
+        let is_over = |task: &Json| task["status"].as_str().is_some_and(|it| ENDED.contains(&it));
+        if let Some(Json::Array(tasks)) = event.get_mut("background_tasks") {
+            tasks.retain(|task| task["type"] != SHELL && !is_over(task));
+        }
         if let Some(said) = event.get_mut(self.last_message).map(Json::take) {
             event["last_assistant_message"] = said;
         }
