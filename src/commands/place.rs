@@ -322,12 +322,16 @@ pub(crate) fn refuse_several(place: &Place, about: &About, call: &str) -> Result
 pub(crate) fn of_claim(chart: &Arc<Chart>, session: &str) -> Option<Place> {
     let scope = &chart.scope;
     let roots = home::roots(&cwd().ok()?);
-    if scope.is_per_session() {
-        let root = home::project_root(roots.first()?, &scope.home)?;
-        return existing(chart, &root, session).ok();
-    }
-    let claimed = driver::claimed(&roots, &scope.home, session).ok()??;
-    existing(chart, &claimed.root, &claimed.instance).ok()
+    let own = match () {
+        () if scope.is_per_session() => session.to_owned(),
+        () if scope.is_of_changes() => driver::own_name(session),
+        () => {
+            let claimed = driver::claimed(&roots, &scope.home, session).ok()??;
+            return existing(chart, &claimed.root, &claimed.instance).ok();
+        }
+    };
+    let root = home::project_root(roots.first()?, &scope.home)?;
+    existing(chart, &root, &own).ok()
 }
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.
