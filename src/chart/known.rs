@@ -2,11 +2,9 @@
 
 use super::kind::FieldType;
 
-/// What all reviews of an instance may cost, in US dollars. A review without a known cost adds nothing.
+/// What all reviews of a plan, or of a change until it is clean, may cost in US dollars. A review without a known cost adds
+/// nothing.
 pub const MAX_COST: &str = "max_cost_usd";
-
-/// What the reviews of a cycle may cost until it is over.
-pub const MAX_COST_CYCLE: &str = "max_cost_usd_cycle";
 
 /// What one review may cost: it is passed to a reviewer that can keep to it.
 pub const MAX_COST_REVIEW: &str = "max_cost_usd_review";
@@ -47,9 +45,8 @@ pub const EVERY_STOP: &str = "every_stop";
 pub const BASE: &str = "base";
 
 /// All settings, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 11] = [
+pub const KNOWN: [(&str, &[FieldType]); 10] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
-    (MAX_COST_CYCLE, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
     (MAX_FAILURES, &[FieldType::Integer]),
     (STALL, &[FieldType::Integer]),

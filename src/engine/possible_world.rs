@@ -85,8 +85,7 @@ impl PossibleWorld {
     fn spent(&self, cycle: Option<&str>, files: &str, count: i64) -> Result<Value, Fault> {
         if let Some(over) = &self.disk.over {
             return Ok(Value::from_pairs([
-                ("cycle", Value::from(())),
-                ("instance", Value::from(())),
+                ("cost", Value::from(())),
                 ("failures", Value::from(0)),
                 ("over", Value::from(over.as_str())),
                 ("next", Value::from(over.as_str())),

@@ -92,32 +92,31 @@ pub fn spent(
     }
     let is_kept = !limits.is_empty();
     let past = if is_kept { past() } else { Past::default() };
-    let id = cycle.unwrap_or_default();
+    let of = (cycle.unwrap_or_default(), files, count);
+    let retried = past.retried.as_deref();
     let runs = match past.runs.split_last() {
         Some((_, earlier)) if past.has_run => earlier,
         _ => &past.runs,
     };
-    let (of, retried) = ((id, files, count), past.retried.as_deref());
-    let sums = |runs: &[PastReview]| (Sum::of(of_cycle(runs, id, files, count)), Sum::of(runs));
+    // A branch can live for years, and have many changes.
+    let sum = |runs: &[PastReview]| match chart.scope.is_of_changes() {
+        true => Sum::of(of_cycle(runs, of)),
+        false => Sum::of(runs),
+    };
     let over = |runs: &[PastReview]| {
-        let (cycle, instance) = sums(runs);
         let over = limits.iter().find(|(limited, limit)| {
             let (used, unit) = match limited {
                 Limited::Failures => (failed_of(runs, of, retried).len() as u64, 1.0),
-                Limited::Cycle => (cycle.known, MILLION),
-                Limited::Instance => (instance.known, MILLION),
+                Limited::Cost => (sum(runs).known, MILLION),
             };
             used as f64 >= limit * unit
         });
         Value::from(over.map(|(limited, _)| limited.key()))
     };
-    let (cycle, instance) = sums(runs);
-    let price = |sum: Sum| is_kept.then(|| sum.price());
     let all = failed_of(&past.runs, of, retried);
     let why = all.first().and_then(|run| run.failure());
     Ok(Value::from_pairs([
-        ("cycle", Value::from(price(cycle))),
-        ("instance", Value::from(price(instance))),
+        ("cost", Value::from(is_kept.then(|| sum(runs).price()))),
         ("failures", Value::from(all.len())),
         ("over", over(runs)),
         ("next", over(&past.runs)),
@@ -143,10 +142,10 @@ pub(crate) fn failed<'r>(
 /// Returns the same of the running cycle, as [`of_cycle`] has it.
 fn failed_of<'r>(
     runs: &'r [PastReview],
-    (id, files, count): (&str, &str, i64),
+    of: (&str, &str, i64),
     retried: Option<&str>,
 ) -> Vec<&'r PastReview> {
-    let of_cycle = of_cycle(runs, id, files, count);
+    let of_cycle = of_cycle(runs, of);
     let is_of_cycle = |run: &PastReview| of_cycle.iter().any(|other| std::ptr::eq(*other, run));
     failed(runs.iter().rev(), is_of_cycle, retried)
 }
@@ -184,9 +183,7 @@ impl Sum {
 /// the name of the cycle's files with `{n}` for the number, and `count` is how many of its reviews count.
 pub fn of_cycle<'r>(
     runs: impl IntoIterator<Item = &'r PastReview, IntoIter: DoubleEndedIterator>,
-    cycle: &str,
-    files: &str,
-    count: i64,
+    (cycle, files, count): (&str, &str, i64),
 ) -> Vec<&'r PastReview> {
     let mut last = count.saturating_add(1);
     let runs = runs.into_iter().rev().filter(|run| run.cycle == cycle);

@@ -91,15 +91,13 @@ impl Cycle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limited {
     Failures,
-    Cycle,
-    Instance,
+    Cost,
 }
 
 impl Limited {
     /// All of them: the first one that is used up is reported.
-    pub const ALL: [Self; 3] = [
-        Self::Cycle,
-        Self::Instance,
+    pub const ALL: [Self; 2] = [
+        Self::Cost,
         // Where another try is asked for, one must be allowed.
         Self::Failures,
     ];
@@ -108,8 +106,7 @@ impl Limited {
     pub fn setting(self) -> &'static str {
         match self {
             Self::Failures => known::MAX_FAILURES,
-            Self::Cycle => known::MAX_COST_CYCLE,
-            Self::Instance => known::MAX_COST,
+            Self::Cost => known::MAX_COST,
         }
     }
 
@@ -117,8 +114,7 @@ impl Limited {
     pub fn key(self) -> &'static str {
         match self {
             Self::Failures => "failures",
-            Self::Cycle => "cycle",
-            Self::Instance => "instance",
+            Self::Cost => "cost",
         }
     }
 }

@@ -23,7 +23,7 @@ impl Snapshot {
     /// user has not ruled about that.
     pub(super) fn is_stalled(
         &self,
-        (cycle, files, count): (&str, &str, i64),
+        of: (&str, &str, i64),
         subject: &[String],
         rounds: usize,
     ) -> bool {
@@ -31,9 +31,9 @@ impl Snapshot {
         if self.has_run {
             runs.pop();
         }
-        let of_cycle = of_cycle(&runs, cycle, files, count);
+        let of_cycle = of_cycle(&runs, of);
         // Only those that count: of each number the last one, which replaced what earlier ones wrote.
-        let is_counted = |run: &&PastReview| run.error.is_none() && run.n <= count;
+        let is_counted = |run: &&PastReview| run.error.is_none() && run.n <= of.2;
         let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();
         ran.dedup_by_key(|run| run.n);
         let last = &ran[..rounds.min(ran.len())];
