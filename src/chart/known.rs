@@ -9,10 +9,6 @@ pub const MAX_COST: &str = "max_cost_usd";
 /// What one review may cost: it is passed to a reviewer that can keep to it.
 pub const MAX_COST_REVIEW: &str = "max_cost_usd_review";
 
-/// How many reviews of a cycle may fail in a row. One that was not started does not count, nor one after which no reviewer
-/// can run for a while.
-pub const MAX_FAILURES: &str = "max_failures";
-
 /// How many reviews in a row may change nothing before `cycle.stalled` is true; 0: any number.
 pub const STALL: &str = "stall";
 
@@ -45,10 +41,9 @@ pub const EVERY_STOP: &str = "every_stop";
 pub const BASE: &str = "base";
 
 /// All settings, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 10] = [
+pub const KNOWN: [(&str, &[FieldType]); 9] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
-    (MAX_FAILURES, &[FieldType::Integer]),
     (STALL, &[FieldType::Integer]),
     (SKIP, &[FieldType::List]),
     (REVIEW_TIMEOUT, &[FieldType::Integer]),

@@ -11,6 +11,7 @@ use minijinja::value::Value;
 use serde_json::{Map, Value as Json};
 
 use crate::chart::field::{default_of, name_part};
+use crate::chart::known::MAX_COST;
 use crate::chart::{Chart, FileSet};
 use crate::engine::context::{Context, to_value};
 use crate::engine::fault::Fault;
@@ -82,19 +83,18 @@ impl PossibleWorld {
     }
 
     /// Returns what reviews have cost: a budget that is used up, or what the runs say.
-    fn spent(&self, cycle: Option<&str>, files: &str, count: i64) -> Result<Value, Fault> {
+    fn spent(&self, of: (&str, &str, i64)) -> Value {
         if let Some(over) = &self.disk.over {
-            return Ok(Value::from_pairs([
-                ("cost", Value::from(())),
+            return Value::from_pairs([
+                ("cost", Value::from("")),
                 ("failures", Value::from(0)),
                 ("over", Value::from(over.as_str())),
                 ("next", Value::from(over.as_str())),
                 ("why", Value::from("")),
-            ]));
+            ]);
         }
-        let setting = |name: &str| Ok(self.setting(name));
-        let past = || Past { runs: self.disk.runs.clone(), ..Past::default() };
-        spent(&self.chart, setting, past, (cycle, files, count))
+        let past = Past { runs: self.disk.runs.clone(), ..Past::default() };
+        spent(&self.chart, self.setting(MAX_COST).as_f64(), &past, of)
     }
 }
 
@@ -137,7 +137,7 @@ impl World for PossibleWorld {
             Source::Postponed(_) => Value::from(self.disk.postponed.as_deref()),
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Base | Source::Prompt(_) => Value::from(()),
-            Source::Spent { cycle, files, count } => self.spent(cycle.as_deref(), files, *count)?,
+            Source::Spent { cycle, files, count } => self.spent((cycle, files, *count)),
             Source::Stalled { .. } => Value::from(self.disk.stalled),
             Source::Rulings | Source::Findings { .. } | Source::Siblings => {
                 Value::from(Vec::<Value>::new())

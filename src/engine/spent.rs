@@ -4,15 +4,21 @@ use std::time::SystemTime;
 
 use minijinja::value::Value;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 
-use super::fault::Fault;
 use crate::chart::Chart;
-use crate::chart::model::Limited;
 use crate::reviewer::finding::Found;
 
 /// A dollar, in the unit of a run's cost.
 const MILLION: f64 = 1e6;
+
+/// When this many reviews of a cycle in a row have failed, the user decides.
+const FAILURES: usize = 3;
+
+const COST: &str = "cost";
+const FAILED: &str = "failures";
+
+/// The words of `spent.over`. The first one that is true counts.
+pub const OVER: [&str; 2] = [COST, FAILED];
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -74,25 +80,9 @@ pub struct Past {
     pub retried: Option<String>,
 }
 
-/// Returns `spent`. `setting` gives the value of a setting. Without a budget, nobody asks for the `past`. `cycle` is the
-/// running one, `files` the name of its reviews, `count` how many of them count.
-pub fn spent(
-    chart: &Chart,
-    setting: impl Fn(&str) -> Result<Json, Fault>,
-    past: impl FnOnce() -> Past,
-    (cycle, files, count): (Option<&str>, &str, i64),
-) -> Result<Value, Fault> {
-    let mut limits = Vec::new();
-    for limited in Limited::ALL {
-        if chart.config.contains_key(limited.setting())
-            && let Some(limit) = setting(limited.setting())?.as_f64()
-        {
-            limits.push((limited, limit));
-        }
-    }
-    let is_kept = !limits.is_empty();
-    let past = if is_kept { past() } else { Past::default() };
-    let of = (cycle.unwrap_or_default(), files, count);
+/// Returns `spent`. `limit` is what the reviews may cost, in dollars. `of` is the running cycle, the name of its reviews, and
+/// how many of them count.
+pub fn spent(chart: &Chart, limit: Option<f64>, past: &Past, of: (&str, &str, i64)) -> Value {
     let retried = past.retried.as_deref();
     let runs = match past.runs.split_last() {
         Some((_, earlier)) if past.has_run => earlier,
@@ -104,24 +94,20 @@ pub fn spent(
         false => Sum::of(runs),
     };
     let over = |runs: &[PastReview]| {
-        let over = limits.iter().find(|(limited, limit)| {
-            let (used, unit) = match limited {
-                Limited::Failures => (failed_of(runs, of, retried).len() as u64, 1.0),
-                Limited::Cost => (sum(runs).known, MILLION),
-            };
-            used as f64 >= limit * unit
-        });
-        Value::from(over.map(|(limited, _)| limited.key()))
+        let is_spent = limit.is_some_and(|limit| sum(runs).known as f64 >= limit * MILLION);
+        let have_failed = failed_of(runs, of, retried).len() >= FAILURES;
+        // Where another try is asked for, one must be allowed.
+        Value::from(is_spent.then_some(COST).or(have_failed.then_some(FAILED)))
     };
     let all = failed_of(&past.runs, of, retried);
     let why = all.first().and_then(|run| run.failure());
-    Ok(Value::from_pairs([
-        ("cost", Value::from(is_kept.then(|| sum(runs).price()))),
+    Value::from_pairs([
+        ("cost", Value::from(sum(runs).price())),
         ("failures", Value::from(all.len())),
         ("over", over(runs)),
         ("next", over(&past.runs)),
         ("why", Value::from(why.unwrap_or_default())),
-    ]))
+    ])
 }
 
 /// Returns the last of these runs, newest first, that failed in a row: those of the cycle, and those of any cycle that were set

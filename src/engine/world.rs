@@ -51,8 +51,8 @@ pub enum Source {
     Postponed(String),
     /// `spent`: what reviews cost, and which budget is used up.
     Spent {
-        /// The running cycle.
-        cycle: Option<String>,
+        /// The running cycle; empty if there is none.
+        cycle: String,
         /// The name of its reviews, with `{n}` for the number.
         files: String,
         /// How many of them count.

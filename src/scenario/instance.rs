@@ -11,14 +11,14 @@ use super::failure::Failure;
 use super::script::{Expected, ScenarioStep, Script, ScriptedReview};
 use super::stage::{Call, ScriptedAnswer, Stage, State};
 use crate::chart::Chart;
-use crate::chart::model::{Field, Limited};
+use crate::chart::model::Field;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
 use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::possible_world::{Disk, INSTANCE, PossibleWorld};
-use crate::engine::spent::PastReview;
+use crate::engine::spent::{OVER, PastReview};
 use crate::engine::world::World;
 use crate::files::timestamp;
 use crate::host::vendors::SEVERITIES;
@@ -323,11 +323,10 @@ impl Stage for PlayedInstance {
             self.disk.postponed = some(until);
         }
         if let Some(budget) = &step.over {
-            let words = Limited::ALL.map(Limited::key);
-            if !budget.is_empty() && !words.contains(&budget.as_str()) {
+            if !budget.is_empty() && !OVER.contains(&budget.as_str()) {
                 return Err(Failure::Script(format!(
                     "`over` is {}, or an empty text, not {budget}",
-                    words.join(", ")
+                    OVER.join(", ")
                 )));
             }
             self.disk.over = some(budget);

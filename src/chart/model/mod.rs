@@ -17,7 +17,7 @@ use serde::de::IgnoredAny;
 pub use self::field::{Arg, Direction, Field, Given, Looser, setting_in};
 pub use self::files::{FileSet, Table};
 pub use self::phase::{Phase, PhaseType};
-pub use self::review::{Advance, Cycle, Invoke, Limited, know_vendors};
+pub use self::review::{Advance, Cycle, Invoke, know_vendors};
 pub use self::rule::{Action, Check, Deed, Property, Rule};
 pub use self::value::{Assign, FilePattern};
 pub use super::kind::FieldType;
@@ -57,7 +57,7 @@ pub struct Source {
     pub context: Part<IndexMap<String, Field>>,
     /// The typed settings of `config.json` in the home, written by the user: `config.NAME`. The program itself reads some, where
     /// a chart has them: `max_cost_usd` (of a plan, or of a change until it is clean), `max_cost_usd_review`,
-    /// `max_failures` (in a row; `taskie next --retry` starts to count again), `stall` (reviews in a row that change nothing), `skip` (files that
+    /// `stall` (reviews in a row that change nothing), `skip` (files that
     /// reviews of code are not about), `permissions` (`restricted`), `review_timeout` (seconds), `gates` (`must-run` in
     /// it needs trust in each project), `every_stop` and `receipts`.
     #[serde(default)]

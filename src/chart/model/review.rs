@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::value::{Assign, FilePattern};
-use crate::chart::known;
 use crate::expr::source::{Expr, Text};
 use crate::files::pattern::Pattern;
 use crate::hash::IndexMap;
@@ -84,38 +83,6 @@ impl Cycle {
             "n" => Ok(n.to_owned()),
             other => part(other),
         })
-    }
-}
-
-/// What a budget limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limited {
-    Failures,
-    Cost,
-}
-
-impl Limited {
-    /// All of them: the first one that is used up is reported.
-    pub const ALL: [Self; 2] = [
-        Self::Cost,
-        // Where another try is asked for, one must be allowed.
-        Self::Failures,
-    ];
-
-    /// Returns the setting that has its limit. Null is none.
-    pub fn setting(self) -> &'static str {
-        match self {
-            Self::Failures => known::MAX_FAILURES,
-            Self::Cost => known::MAX_COST,
-        }
-    }
-
-    /// Returns its word in `spent.over`.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Failures => "failures",
-            Self::Cost => "cost",
-        }
     }
 }
 

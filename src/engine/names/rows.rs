@@ -7,7 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::types::{ChartNames, each, words};
 use crate::chart::Cycle;
-use crate::chart::model::{Field, Limited};
+use crate::chart::model::Field;
+use crate::engine::spent::OVER;
 use crate::expr::infer::Scope;
 use crate::expr::types::Type;
 use crate::files::pattern::{HoleKind, Pattern};
@@ -131,10 +132,10 @@ const ROWS: &[Row] = &[
     ("siblings[].unreadable", Flag, "its state cannot be read, and every field of `context` is none"),
     ("siblings[].context.NAME", Of(Rest::None, context), "the field NAME of its state"),
     ("siblings[].files.NAME", Of(Rest::None, |names| files(names, true)), "its files of the set NAME, without those in subfolders"),
-    ("spent.cost", MaybeText, "what the reviews of the instance cost, or those of a change until it is clean: `$3.20`, or `$3.20 + 1 unknown`; none without a budget"),
-    ("spent.failures", Number, "how many of the last reviews of the running cycle have failed in a row, the one that has just run included; 0 without a budget"),
-    ("spent.over", Of(Rest::None, budget), "the budget that is used up: `failures` or `cost`; none if none is"),
-    ("spent.next", Of(Rest::None, budget), "the same for the review after the one that has just run"),
+    ("spent.cost", Text, "what the reviews of the instance cost, or those of a change until it is clean: `$3.20`, or `$3.20 + 1 unknown`"),
+    ("spent.failures", Number, "how many of the last reviews of the running cycle have failed in a row, the one that has just run included"),
+    ("spent.over", Of(Rest::None, |_| Type::word(OVER).or_none()), "why no further review starts: `cost` (`max_cost_usd` is used up) or `failures` (three in a row have failed); none if one may"),
+    ("spent.next", Of(Rest::None, |_| Type::word(OVER).or_none()), "the same for the review after the one that has just run"),
     ("spent.why", Text, "why the last of these reviews failed; empty if none has"),
     ("tables.NAME", Of(Rest::None, tables), "the rows of a file, by `[tables.NAME]`"),
     ("tables.NAME.exists", Above, "the file exists"),
@@ -243,10 +244,6 @@ fn session(names: &ChartNames<'_>) -> Type {
         true => Type::Text,
         false => Type::Text.or_none(),
     }
-}
-
-fn budget(_: &ChartNames<'_>) -> Type {
-    Type::word(Limited::ALL.map(Limited::key)).or_none()
 }
 
 /// Returns the type of a phase that cycles lead to. An unknown phase is reported elsewhere; its consequences are not reported.

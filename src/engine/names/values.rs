@@ -88,7 +88,7 @@ const SOURCES: &[(&str, Lookup)] = &[
             let cycle = names.running();
             let files = cycle.and_then(|cycle| names.review_files(cycle).ok());
             names.look(&Source::Spent {
-                cycle: cycle.map(|cycle| cycle.id.clone()),
+                cycle: cycle.map(|cycle| cycle.id.clone()).unwrap_or_default(),
                 files: files.unwrap_or_default(),
                 count: cycle.map_or(0, |cycle| names.count(cycle)),
             })

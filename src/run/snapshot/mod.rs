@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
 
+use crate::chart::known::MAX_COST;
 use crate::chart::model::Field;
 use crate::clock::in_utc;
 use crate::disk;
@@ -225,15 +226,13 @@ impl World for Snapshot {
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent { cycle, files, count } => {
-                let setting =
-                    |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
-                let of = (cycle.as_deref(), files.as_str(), *count);
-                let past = || Past {
+                let limit = self.config()?.get(MAX_COST).and_then(serde_json::Value::as_f64);
+                let past = Past {
                     runs: self.place.journal().runs(),
                     has_run: self.has_run,
                     retried: postponed::retried(self.place.journal()),
                 };
-                spent_so_far(&self.place.chart, setting, past, of)?
+                spent_so_far(&self.place.chart, limit, &past, (cycle, files, *count))
             }
             Source::Stalled { cycle, files, count, subject, rounds } => {
                 Value::from(self.is_stalled((cycle, files, *count), subject, *rounds))
