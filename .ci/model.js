@@ -319,7 +319,6 @@ async function tampered([folder]) {
     const project = path.join(folder, `way ${at}`);
     const begun = { max_reviews: 20, current_task: "1", phase: "complete-task", phase_iteration: 0, next_phase: "code-review", review_model: "opus", consecutive_clean: 0, tdd: false };
     prepare(project, {
-      ".taskie/config.json": '{"stall": 0}',
       ".taskie/plans/greeting/state.json": JSON.stringify(begun),
       ".taskie/plans/greeting/task-2.md": "# Greet again\n\n- **Status**: pending\n",
     });

@@ -9,9 +9,6 @@ pub const MAX_COST: &str = "max_cost_usd";
 /// What one review may cost: it is passed to a reviewer that can keep to it.
 pub const MAX_COST_REVIEW: &str = "max_cost_usd_review";
 
-/// How many reviews in a row may change nothing before `cycle.stalled` is true; 0: any number.
-pub const STALL: &str = "stall";
-
 /// The files that reviews of code are not about, as patterns of git.
 pub const SKIP: &str = "skip";
 
@@ -41,10 +38,9 @@ pub const EVERY_STOP: &str = "every_stop";
 pub const BASE: &str = "base";
 
 /// All settings, with the types that they may have.
-pub const KNOWN: [(&str, &[FieldType]); 9] = [
+pub const KNOWN: [(&str, &[FieldType]); 8] = [
     (MAX_COST, &[FieldType::Amount, FieldType::Integer]),
     (MAX_COST_REVIEW, &[FieldType::Amount, FieldType::Integer]),
-    (STALL, &[FieldType::Integer]),
     (SKIP, &[FieldType::List]),
     (REVIEW_TIMEOUT, &[FieldType::Integer]),
     (GATES, &[FieldType::List]),

@@ -56,8 +56,7 @@ pub struct Source {
     /// The typed fields of `state.json`.
     pub context: Part<IndexMap<String, Field>>,
     /// The typed settings of `config.json` in the home, written by the user: `config.NAME`. The program itself reads some, where
-    /// a chart has them: `max_cost_usd` (of a plan, or of a change until it is clean), `max_cost_usd_review`,
-    /// `stall` (reviews in a row that change nothing), `skip` (files that
+    /// a chart has them: `max_cost_usd` (of a plan, or of a change until it is clean), `max_cost_usd_review`, `skip` (files that
     /// reviews of code are not about), `permissions` (`restricted`), `review_timeout` (seconds), `gates` (`must-run` in
     /// it needs trust in each project), `every_stop` and `receipts`.
     #[serde(default)]

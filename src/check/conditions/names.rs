@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::evaluate::{Outcome, Path, STARTED};
 use super::term::{FALSE, NULL, Node, TRUE, Term};
-use crate::chart::known::STALL;
 use crate::engine::names::rows::at_rest;
 
 impl Path<'_> {
@@ -118,7 +117,6 @@ impl Path<'_> {
                     _ => yes(self.is_so_after_review("answered", at, n, ask)?),
                 }
             }
-            "stalled" if !chart.config.contains_key(STALL) => FALSE,
             "of_code" => yes(cycle.is_of_code()),
             "stalled" | "unchanged" => yes(self.is_so_after_review(key, at, n, ask)?),
             "exit" | "ready" => match self.program.behind(cycle, key).first() {

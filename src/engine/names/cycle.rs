@@ -8,6 +8,9 @@ use super::{Looked, Names, at_rest};
 use crate::engine::context;
 use crate::expr::source::Expr;
 
+/// When this many reviews in a row change nothing, the cycle has stalled.
+const ROUNDS: usize = 2;
+
 /// Looks up `cycle.KEY`.
 pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
     let Some(cycle) = names.running() else {
@@ -32,7 +35,7 @@ pub(super) fn value(names: &Arc<Names>, key: &str) -> Looked {
             let is_answered = names.is_answered(cycle);
             is_answered.map(|is_answered| Value::from(is_post && !is_answered))
         }
-        "stalled" => names.nested("cycle.stalled", || names.agree(cycle, names.rounds()?)),
+        "stalled" => names.nested("cycle.stalled", || names.agree(cycle, ROUNDS)),
         "unchanged" => names.nested("cycle.stalled", || names.is_unchanged(cycle).map(Value::from)),
         "of_code" => Ok(Value::from(cycle.is_of_code())),
         "gates" => names.nested("cycle.gates", || names.gates(cycle).map(Value::from)),

@@ -65,7 +65,7 @@ const ROWS: &[Row] = &[
     ("cycle.answered", Flag, "the answer to the last review is on disk, and not older than the review"),
     ("cycle.exit", Flag, "its `exit` condition"),
     ("cycle.ready", Flag, "its `ready` condition; true if it has none"),
-    ("cycle.stalled", Flag, "the last reviews, as many as the setting `stall` says (0: never), have all passed, or none of them has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it"),
+    ("cycle.stalled", Flag, "the last two reviews have both passed, or neither has; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it"),
     ("cycle.unchanged", Flag, "nothing has changed since its last review"),
     ("cycle.of_code", Flag, "its reviews are about code: it has `gates`"),
     ("cycle.gates", Texts, "the commands that must succeed before its reviews"),

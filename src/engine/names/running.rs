@@ -7,8 +7,8 @@ use minijinja::value::Value;
 use serde_json::Value as Json;
 
 use super::Names;
+use crate::chart::Cycle;
 use crate::chart::field::name_part;
-use crate::chart::{Cycle, known};
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::Source;
@@ -125,11 +125,6 @@ impl Names {
         };
         let (count, cycle) = (self.count(cycle), cycle.id.clone());
         self.look(&Source::Stalled { cycle, files, count, subject, rounds })
-    }
-
-    /// Returns how many reviews in a row may change nothing; 0: any number.
-    pub(super) fn rounds(&self) -> Result<usize, Fault> {
-        Ok(self.setting(known::STALL)?.as_usize().unwrap_or(0))
     }
 
     /// Returns the index of the first open advance target of `cycle`.
