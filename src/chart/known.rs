@@ -21,9 +21,6 @@ pub const DEFAULT_TIMEOUT: u64 = 570;
 /// The commands that must succeed before a review of code.
 pub const GATES: &str = "gates";
 
-/// An item of [`GATES`] that stands for what the project's files say. It needs trust in each project.
-pub const MUST_RUN: &str = "must-run";
-
 /// `restricted`: a reviewer whose vendor the program knows may do little more than read, as it may without this setting.
 pub const PERMISSIONS: &str = "permissions";
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use crate::chart::Chart;
 use crate::chart::choice::Embedded;
 use crate::chart::field::default_of;
-use crate::chart::known::{EVERY_STOP, GATES, MUST_RUN};
+use crate::chart::known::EVERY_STOP;
 use crate::chart::model::Field;
 use crate::disk;
 use crate::engine::context::Context;
@@ -187,12 +187,7 @@ impl Settings {
                     path.display()
                 ));
             } else if let Some(setting) = self.settings.get_mut(&name) {
-                setting.origin = Some(path.clone());
-                setting.value = without_must_run(&name, &value);
-                if setting.value != value {
-                    let (file, why) = (path.clone(), POWER);
-                    setting.held_back = Some(HeldBack { value, file, why });
-                }
+                (setting.value, setting.origin) = (value, Some(path.clone()));
             }
         }
         Ok(())
@@ -216,21 +211,14 @@ impl Settings {
             else {
                 continue;
             };
-            let held = setting.held_back.take();
-            let users = held.as_ref().map_or(&setting.value, |held| &held.value);
             // If the user has already set the same value, no further consent is needed.
-            let is_new = *users != value;
+            let is_new = setting.value != value;
             // It costs the user's money.
             let turns_on = name == EVERY_STOP && value == true;
             let has_power = is_new && (field.is_file() || field.is_of_commands() || turns_on);
             let has_bound = setting.origin.is_some() || field.is_bound();
-            let why = if !has_power && has_bound && field.is_looser(&value, users) {
-                Some(LOOSER)
-            } else if has_power || without_must_run(&name, &value) != value {
-                Some(POWER)
-            } else {
-                None
-            };
+            let is_looser = || has_bound && field.is_looser(&value, &setting.value);
+            let why = has_power.then_some(POWER).or_else(|| is_looser().then_some(LOOSER));
             let file = file.clone();
             match why {
                 Some(why) => setting.held_back = Some(HeldBack { value, file, why }),
@@ -263,16 +251,6 @@ fn asked(
         }
     }
     Ok(asked)
-}
-
-/// Returns the value of a setting without the gate that each project says the meaning of.
-fn without_must_run(setting: &str, value: &Json) -> Json {
-    match value {
-        Json::Array(list) if setting == GATES => {
-            list.iter().filter(|item| **item != MUST_RUN).cloned().collect()
-        }
-        value => value.clone(),
-    }
 }
 
 /// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in

@@ -57,8 +57,8 @@ pub struct Source {
     pub context: Part<IndexMap<String, Field>>,
     /// The typed settings of `config.json` in the home, written by the user: `config.NAME`. The program itself reads some, where
     /// a chart has them: `max_cost_usd` (of a plan, or of a change until it is clean), `max_cost_usd_review`, `skip` (files that
-    /// reviews of code are not about), `permissions` (`restricted`), `review_timeout` (seconds), `gates` (`must-run` in
-    /// it needs trust in each project), `every_stop` and `receipts`.
+    /// reviews of code are not about), `permissions` (`restricted`), `review_timeout` (seconds), `gates`, `every_stop` and
+    /// `receipts`.
     #[serde(default)]
     pub config: Part<IndexMap<String, Field>>,
     /// The options of commands and phases.
