@@ -102,9 +102,10 @@ impl Facts {
             }
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
+        let is_of_branch = chart.scope.is_of_changes() && !place.is_own();
         let stop = match &running {
             Some(_) => Stop::allowed("a review is already running"),
-            None if elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
+            None if is_of_branch || elsewhere.is_some() => Stop::elsewhere(chart.scope.noun()),
             None => Stop::foreseen(place, foreseen, is_unattended),
         };
         let limits = place.unfit_settings();

@@ -47,10 +47,8 @@ impl Stop {
         if !is_unattended {
             return stop;
         }
-        // Asking for the reviews of a change starts over.
-        let is_silent = stop.said.is_empty() || place.chart.scope.is_of_changes();
         let then = match stop.does {
-            Does::Allow if is_silent => String::new(),
+            Does::Allow if stop.said.is_empty() => String::new(),
             _ => format!("; once one has taken it up, {}", stop.text),
         };
         Self::allowed(&format!("no session drives the {}{then}", place.chart.scope.noun()))
