@@ -173,19 +173,6 @@ pub fn full_stop(text: &str) -> &'static str {
     }
 }
 
-/// Returns a text with one `0` for each number: what a program prints is the same from run to run then, most of the time.
-pub(crate) fn without_numbers(text: &str) -> String {
-    let mut same = String::new();
-    for char in text.chars() {
-        match char.is_ascii_digit() {
-            true if same.ends_with('0') => {}
-            true => same.push('0'),
-            false => same.push(char),
-        }
-    }
-    same
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

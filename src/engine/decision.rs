@@ -312,23 +312,8 @@ pub struct FailedGate {
     pub why: String,
     /// The last lines of its output.
     pub output: String,
-    /// How many times in a row it has failed with this output; see [`FailedGate::times`].
-    pub times: u64,
-}
-
-/// From this many failures of a gate in a row on, its output does not matter: it may differ in unknown ways, and
-/// a host allows about that number of blocked stops in a row.
-const WHATEVER_IT_PRINTS: u64 = 8;
-
-impl FailedGate {
-    /// Returns how many times in a row a gate counts as failed that has failed `same` times with the same output, and `all`
-    /// times with any.
-    pub fn times(same: u64, all: u64) -> u64 {
-        match all >= WHATEVER_IT_PRINTS {
-            true => all,
-            false => same,
-        }
-    }
+    /// How many gates have failed since a review ran.
+    pub times: usize,
 }
 
 impl Outcome {

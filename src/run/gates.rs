@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use crate::clock;
 use crate::command_line;
 use crate::engine::decision::{FailedGate, Invocation, Outcome};
-use crate::hash;
 use crate::page::span;
 use crate::process::End;
 use crate::process::log;
@@ -19,7 +18,6 @@ use crate::store::facts::Running;
 use crate::store::journal::{self, GateLine, Line};
 use crate::store::lock::ReviewLock;
 use crate::store::running::{self, Begun, CANCELLED};
-use crate::text::without_numbers;
 
 /// The most characters of the output of a gate that an expression sees.
 const OUTPUT: usize = 4_000;
@@ -80,7 +78,6 @@ pub(crate) fn run(
             n: invocation.n,
             command: command.clone(),
             exit,
-            output: error.as_ref().map(|why| fingerprint(why, &log)),
             error,
             seconds: began.elapsed().as_secs(),
         };
@@ -114,24 +111,18 @@ fn one(place: &Place, command: &str, log: &Path, left: Duration, lock: &ReviewLo
 /// Adds the line about a gate to the journal. Returns the outcome if it has failed.
 fn recorded(place: &Place, line: GateLine, log: &Path) -> Option<Outcome> {
     let (command, error) = (line.command.clone(), line.error.clone());
-    let times = place.journal().times(&line);
     let written = place.journal().add(&Line::Gate(line));
     let why = error?;
     Some(match written {
-        Ok(()) => {
-            Outcome::Gate(FailedGate { command, why, output: log::last_lines(log, OUTPUT), times })
-        }
+        Ok(()) => Outcome::Gate(FailedGate {
+            command,
+            why,
+            output: log::last_lines(log, OUTPUT),
+            times: place.journal().failed_gates(),
+        }),
         // Then nobody can count how often it fails, and the agent could be blocked forever.
         Err(error) => Outcome::Failed(format!(
             "the gate `{command}` {why}, and the journal cannot be written: {error}"
         )),
     })
-}
-
-/// Returns a hash of how a gate failed and of the end of its output, numbers aside.
-fn fingerprint(why: &str, log: &Path) -> String {
-    let lines = log::last_lines(log, usize::MAX);
-    let mut hash = hash::of(without_numbers(&format!("{why}\n{lines}")).as_bytes());
-    hash.truncate(16);
-    hash
 }

@@ -24,7 +24,6 @@ use crate::files::timestamp;
 use crate::host::vendors::SEVERITIES;
 use crate::reviewer::finding::{Finding, Found};
 use crate::store::journal::DecisionLine;
-use crate::text::without_numbers;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
 pub(crate) type Typist = dyn Fn(&str, &str) -> Result<Vec<Event>, String>;
@@ -45,8 +44,8 @@ pub(crate) struct PlayedInstance {
     clock: u64,
     /// Whether a stop of this turn has already been answered.
     pub(super) active: bool,
-    /// The output of the gate that has failed, and how many times in a row.
-    gate: Option<(String, u64, u64)>,
+    /// How many gates have failed since the last review ran.
+    failed_gates: usize,
     /// What was decided last, one for each event of a command line.
     decisions: Vec<DecisionLine>,
 }
@@ -64,7 +63,7 @@ impl PlayedInstance {
             outside: BTreeMap::new(),
             clock: 0,
             active: false,
-            gate: None,
+            failed_gates: 0,
             decisions: Vec::new(),
         }
     }
@@ -169,19 +168,22 @@ impl PlayedInstance {
             let outcome = match (self.missing(&invocation), review) {
                 (Some(name), _) => Outcome::Failed(format!("{name} does not exist")),
                 (None, Some(ScriptedReview::Crash(why))) => {
-                    self.gate = None;
+                    self.failed_gates = 0;
                     Outcome::Failed(match why.as_str() {
                         "" => "it crashed".to_owned(),
                         why => why.to_owned(),
                     })
                 }
-                (None, Some(ScriptedReview::Gate(output))) => Outcome::Gate(FailedGate {
-                    command: (invocation.gates.commands.first())
-                        .map_or_else(|| "make check".to_owned(), Clone::clone),
-                    why: "exited with code 1".to_owned(),
-                    output: output.clone(),
-                    times: self.failures(output),
-                }),
+                (None, Some(ScriptedReview::Gate(output))) => {
+                    self.failed_gates += 1;
+                    Outcome::Gate(FailedGate {
+                        command: (invocation.gates.commands.first())
+                            .map_or_else(|| "make check".to_owned(), Clone::clone),
+                        why: "exited with code 1".to_owned(),
+                        output: output.clone(),
+                        times: self.failed_gates,
+                    })
+                }
                 (
                     None,
                     Some(ScriptedReview::Verdict { verdict, text, findings, cost: dollars }),
@@ -189,7 +191,7 @@ impl PlayedInstance {
                     let at = self.tick();
                     let file = invocation.file.clone();
                     self.disk.files.insert(file, (text.clone(), at));
-                    self.gate = None;
+                    self.failed_gates = 0;
                     cost = *dollars;
                     Outcome::Ran {
                         verdict: verdict.clone(),
@@ -242,18 +244,6 @@ impl PlayedInstance {
             is_listed,
             ..Found::default()
         })
-    }
-
-    /// Counts a gate that fails: returns how many times in a row it has, with this output.
-    fn failures(&mut self, output: &str) -> u64 {
-        let output = without_numbers(output);
-        let (same, all) = match self.gate.take() {
-            Some((last, same, all)) if last == output => (same + 1, all + 1),
-            Some((_, _, all)) => (1, all + 1),
-            None => (1, 1),
-        };
-        self.gate = Some((output, same, all));
-        FailedGate::times(same, all)
     }
 
     /// Changes the files in memory the way the shell changes those on disk.

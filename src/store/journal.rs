@@ -18,7 +18,7 @@ use super::lines::{Folded, Version};
 use super::{Store, facts, lines};
 use crate::chart::Chart;
 use crate::clock;
-use crate::engine::decision::{self, Answer, Decision, Ended, FailedGate};
+use crate::engine::decision::{self, Answer, Decision, Ended};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::spent::PastReview;
 use crate::hash::{self, IndexMap};
@@ -148,8 +148,6 @@ pub(crate) struct GateLine {
     pub(crate) exit: Option<i32>,
     /// How it failed.
     pub(crate) error: Option<String>,
-    /// A hash of its output, if it failed.
-    pub(crate) output: Option<String>,
     /// How many seconds it took.
     pub(crate) seconds: u64,
 }
@@ -321,21 +319,12 @@ impl Journal {
         last.filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
     }
 
-    /// Returns how many times in a row a gate has failed in the same way, this time included; if gates have failed often since
-    /// the last review, how often they have.
-    pub(crate) fn times(&self, gate: &GateLine) -> u64 {
+    /// Returns how many gates have failed since the last review ran.
+    pub(crate) fn failed_gates(&self) -> usize {
         let lines = self.read();
-        let since = lines.rsplit(|line| matches!(line, Line::Review(_))).next();
-        let gates = since.into_iter().flatten().rev();
-        let gates = gates.filter_map(|line| match line {
-            Line::Gate(other) => Some(other),
-            Line::Decision(_) | Line::Review(_) => None,
-        });
-        // A command in a task's file can be another one each time.
-        let all = gates.clone().filter(|other| other.output.is_some());
-        let same = gates.filter(|other| other.command == gate.command);
-        let same = same.take_while(|other| other.output.is_some() && other.output == gate.output);
-        FailedGate::times(same.count() as u64 + 1, all.count() as u64 + 1)
+        let since = lines.iter().rev().take_while(|line| !matches!(line, Line::Review(_)));
+        let is_failed = |line: &&Line| matches!(line, Line::Gate(gate) if gate.error.is_some());
+        since.filter(is_failed).count()
     }
 }
 

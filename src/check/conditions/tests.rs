@@ -151,7 +151,7 @@ fn outcome(random: &mut Random, chart: &Chart) -> Outcome {
             command: "make".to_owned(),
             why: "exited with code 1".to_owned(),
             output: String::new(),
-            times: 1 + random.below(5) as u64,
+            times: 1 + random.below(5),
         }),
         _ => Outcome::Ran {
             verdict: Some((*random.pick(&VERDICTS)).to_owned()),

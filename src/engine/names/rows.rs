@@ -90,7 +90,7 @@ const ROWS: &[Row] = &[
     ("gate.command", MaybeText, "the command line of the gate; none if no gate failed"),
     ("gate.why", MaybeText, "how it failed: `exited with code 1`"),
     ("gate.output", Text, "the last lines of its output"),
-    ("gate.times", Number, "how many times in a row it has failed with the same output, numbers, addresses and temporary names aside, and from the eighth time on with any; 0 if no gate failed"),
+    ("gate.times", Number, "how many gates have failed since the last review that ran; 0 if this one has not"),
     ("git.dirty", Flag, "there are uncommitted changes outside the home; false outside git"),
     ("git.base", MaybeText, "the commit up to which reviews of code that passed have seen everything, or at which the instance began; none if that is unknown"),
     ("reviewers", Of(Rest::None, |names| Type::list(words(names.chart.reviewers.keys()))), "the names of the tables under `[reviewers]`"),
