@@ -19,8 +19,7 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, or its default.
     Config(String),
-    /// Whether the last `rounds` reviews of a cycle read exactly what is there now and agree, or found exactly the same, and
-    /// the user has not ruled about that.
+    /// Whether the last `rounds` reviews of a cycle read exactly what is there now, and agree.
     Stalled {
         cycle: String,
         /// The name of its reviews, with `{n}` for the number.

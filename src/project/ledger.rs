@@ -36,8 +36,6 @@ pub(crate) struct LedgerEntry {
     pub(crate) finding: Finding,
     /// Whether the cycle of its review is not over.
     pub(crate) is_of_cycle: bool,
-    /// Whether the review before it found the same.
-    pub(crate) is_again: bool,
     /// `open`, what the answer says, or what the user has ruled.
     pub(crate) state: String,
     pub(crate) why: Option<String>,
@@ -72,9 +70,7 @@ pub(crate) fn entries(
     let mut entries = Vec::new();
     for review in last.values() {
         let file = inspect::reviews(chart, std::iter::once(&*review.file)).pop();
-        let answer = file.as_ref().map(|file| answer(root, dir, file, review)).unwrap_or_default();
-        let before = file.map(|file| file.files.replace("{n}", &(review.n - 1).to_string()));
-        let before = before.and_then(|name| last.get(&name));
+        let answer = file.map(|file| answer(root, dir, &file, review)).unwrap_or_default();
         let is_of_cycle = unfinished.is_some_and(|(files, count)| {
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
@@ -86,17 +82,7 @@ pub(crate) fn entries(
             let said = ruled.or_else(|| said(&answer, &id));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
-            let is_same = |other: &Finding| other.is_same(&finding);
-            let is_again = before.is_some_and(|it| it.found.findings.iter().any(is_same));
-            entries.push(LedgerEntry {
-                id,
-                n: review.n,
-                is_of_cycle,
-                is_again,
-                finding,
-                state,
-                why,
-            });
+            entries.push(LedgerEntry { id, n: review.n, is_of_cycle, finding, state, why });
         }
     }
     entries
@@ -149,7 +135,7 @@ fn answer(root: &Path, dir: &Path, review: &ReviewFile, run: &PastReview) -> Str
 }
 
 /// Returns the ruling in a line, if it is about this finding, and its reason. An id can come back with another finding.
-pub(crate) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, Option<String>)> {
+fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, Option<String>)> {
     let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
     let (word, rest) = rest.split_once(" (")?;
     let rest = rest.strip_prefix(&finding.severity)?;

@@ -102,17 +102,6 @@ impl Found {
         self.is_listed && self.findings.is_empty() && self.unreadable == 0
     }
 
-    /// Returns whether another review found exactly the same, and not nothing.
-    pub fn is_same(&self, other: &Self) -> bool {
-        let is_in = |finding: &Finding, found: &Self| {
-            found.findings.iter().any(|other| other.is_same(finding))
-        };
-        !self.findings.is_empty()
-            && self.unreadable == other.unreadable
-            && self.findings.iter().all(|finding| is_in(finding, other))
-            && other.findings.iter().all(|finding| is_in(finding, self))
-    }
-
     /// Returns how many findings of each severity there are: `2 major, 1 minor`; empty if there is none.
     pub fn in_words(&self) -> String {
         let unreadable = Some(("unreadable", self.unreadable)).filter(|(_, count)| *count > 0);
@@ -139,16 +128,6 @@ impl Found {
 }
 
 impl Finding {
-    /// Returns whether both say the same: severity and file are equal, and so are the words of the titles. Case and signs
-    /// don't count, and neither does the line, which moves when something before it changes. A title without words says
-    /// nothing.
-    pub fn is_same(&self, other: &Self) -> bool {
-        let words = words(&self.title);
-        (&self.severity, &self.file) == (&other.severity, &other.file)
-            && !words.is_empty()
-            && words == self::words(&other.title)
-    }
-
     fn read(item: &Json) -> Option<Self> {
         let text = |key: &str| {
             let text = plain_line(item.get(key)?.as_str()?, LENGTH);
@@ -184,53 +163,9 @@ impl Finding {
     }
 }
 
-/// Returns the words of a title in lower case, without the numbers of lines: a number is one after `:` or the word `line`.
-fn words(title: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut rest = title;
-    while let Some(start) = rest.find(char::is_alphanumeric) {
-        let (signs, from) = rest.split_at(start);
-        let end = from.find(|sign: char| !sign.is_alphanumeric());
-        let (word, after) = from.split_at(end.unwrap_or(from.len()));
-        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        let is_after_line = || words.last().is_some_and(|word| word == "line");
-        if !is_number || !(signs.ends_with(':') || is_after_line()) {
-            words.push(word.to_lowercase());
-        }
-        rest = after;
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn findings_that_say_the_same() {
-        let cases = [
-            ("`a` leaks at src/a.rs:12", "A leaks: src/a.rs:40.", false),
-            ("`a` leaks (src/a.rs:12)", "A leaks, src/a.rs:40.", true),
-            ("a leaks (src/a.rs:12:5)", "a leaks (src/a.rs:40:9)", true),
-            ("Line 12 leaks", "line 40: leaks", true),
-            ("Task 3 has no criteria", "Task 4 has no criteria", false),
-            ("needs utf8", "needs utf16", false),
-            ("42", "42!", true),
-            ("42", "43", false),
-            ("42", "!!!", false),
-            ("!!!", "???", false),
-        ];
-        let finding = |title: &str| Finding {
-            severity: "minor".to_owned(),
-            file: None,
-            line: None,
-            title: title.to_owned(),
-        };
-        for (one, other, expected) in cases {
-            let (one, other) = (finding(one), finding(other));
-            assert_eq!(one.is_same(&other), expected, "{one:?} {other:?}");
-        }
-    }
 
     #[test]
     fn findings_of_all_shapes() {

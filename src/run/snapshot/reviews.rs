@@ -19,8 +19,7 @@ impl Snapshot {
         of_file.find(|run| run.file == file)?.ended()
     }
 
-    /// Returns whether the last reviews of a cycle read exactly what is there now and agree, or found exactly the same, and the
-    /// user has not ruled about that.
+    /// Returns whether the last reviews of a cycle read exactly what is there now, and agree.
     pub(super) fn is_stalled(
         &self,
         of: (&str, &str, i64),
@@ -37,36 +36,16 @@ impl Snapshot {
         let mut ran: Vec<&PastReview> = of_cycle.into_iter().filter(is_counted).collect();
         ran.dedup_by_key(|run| run.n);
         let last = &ran[..rounds.min(ran.len())];
-        let has_passed = |run: &&PastReview| run.verdict.as_deref() == Some(PASS);
-        let Some(newest) = last.first().filter(|_| last.len() == rounds) else {
-            return false;
-        };
-        // Where they have all passed, the chart wants more than that, and the next one would not have it either.
-        if last.iter().any(has_passed) && !last.iter().all(has_passed) {
-            return false;
-        }
-        let is_ruled = || {
-            let rulings = ledger::rulings(&self.place.root, &self.place.dir());
-            // An earlier review may have found the same, and the user has ruled about it then.
-            let named = ran.iter().flat_map(|run| run.found.named(&run.file));
-            let mut same = named.filter(|(_, finding)| {
-                let mut newest = newest.found.findings.iter();
-                newest.any(|other| other.is_same(finding))
-            });
-            same.any(|(id, finding)| {
-                let mut rulings = rulings.iter();
-                rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
-            })
-        };
-        // One review is always the same as itself.
-        let is_same = rounds > 1 && last.iter().all(|run| run.found.is_same(&newest.found));
-        // Git is asked only where all of them saw the same.
-        let is_unchanged = || {
-            newest.seen.is_some()
-                && last.iter().all(|run| run.seen == newest.seen)
-                && self.place.seen(subject).all == newest.seen
-        };
-        is_same && !is_ruled() || is_unchanged()
+        let has_passed = |run: &PastReview| run.verdict.as_deref() == Some(PASS);
+        let is_complete = |newest: &&&PastReview| last.len() == rounds && newest.seen.is_some();
+        last.first().filter(is_complete).is_some_and(|newest| {
+            // Where they have all passed, the chart wants more than that, and the next one would not have it either.
+            let is_same = |run: &&PastReview| {
+                run.seen == newest.seen && has_passed(run) == has_passed(newest)
+            };
+            // Git is asked only where all of them saw the same.
+            last.iter().all(is_same) && self.place.seen(subject).all == newest.seen
+        })
     }
 
     /// Returns what the reviews have found, by the state on disk.
@@ -105,7 +84,6 @@ impl Snapshot {
                     ("last", Value::from(entry.is_of_cycle && is_newest)),
                     ("severity", Value::from(entry.finding.severity.as_str())),
                     ("state", Value::from(entry.state.as_str())),
-                    ("again", Value::from(entry.is_again)),
                     ("text", Value::from(entry.to_string())),
                 ])
             })
