@@ -46,12 +46,6 @@ impl Place {
         Self { chart, root, instance, store, settings_before: None, trees, git, journal }
     }
 
-    /// Returns the place of the instance of this name, if it exists.
-    pub(crate) fn of_name(&self, name: &str) -> Option<Self> {
-        let other = find::of_name(&self.root, &self.chart.scope, name).instance?;
-        Some(Self::new(Arc::clone(&self.chart), self.root.clone(), other))
-    }
-
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
     pub(crate) fn of_none(chart: &Arc<Chart>, root: &Path) -> Self {
         let instance = Instance { name: String::new(), dir: find::folder(&chart.scope).join("") };

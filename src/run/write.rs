@@ -1,7 +1,6 @@
 //! Decides once more under the write lock, and writes the decision: effects first, then the state, and
 //! who drives the instance.
 
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -25,7 +24,7 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::{driver, postponed};
-use crate::text::{full_stop, shown};
+use crate::text::full_stop;
 
 /// Why nothing is written where that could not be reported to the user.
 pub(super) const UNNOTED: &str = "what the user should read cannot be recorded";
@@ -213,31 +212,6 @@ pub(crate) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result
     let Some(session) = claimant(place, event, decision) else {
         return Ok(());
     };
-    if let Some(what) = left_in_cycle(place, session) {
-        place.journal().note(Fact::News { text: what }).map_err(io(UNNOTED))?;
-    }
     driver::claim(place.journal(), session)
         .map_err(io("the session that drives it cannot be recorded"))
-}
-
-/// Returns a sentence about the instance that a session no longer drives from now on, if a cycle of it is running.
-fn left_in_cycle(place: &Place, session: &str) -> Option<String> {
-    let scope = &place.chart.scope;
-    let claimed = driver::claimed(from_ref(&place.root), &scope.home, session).ok()??;
-    let name = claimed.instance;
-    if name == place.instance.name {
-        return None;
-    }
-    let other = place.of_name(&name)?;
-    if !driver::drives(other.journal(), session) {
-        return None;
-    }
-    let snapshot = other.snapshot();
-    let cycle = running_cycle(&place.chart, snapshot.context())?;
-    let noun = scope.noun();
-    Some(format!(
-        "No session drives {noun} '{}' anymore, and its {} has not passed.",
-        shown(&name),
-        cycle.id
-    ))
 }
