@@ -1,5 +1,7 @@
 //! Patterns of files, as git's own are read.
 
+use fast_glob::glob_match;
+
 use crate::host::hosts::instructions;
 
 /// Returns whether a file needs no review, by these patterns. What an agent reads as instructions always does, however it is
@@ -11,56 +13,13 @@ pub(super) fn is_skipped(path: &str, patterns: &[String]) -> bool {
 }
 
 /// Returns whether a pattern matches a path. As in git's own patterns, one without a `/` matches the name of a file in any
-/// folder, and one that ends with a `/` or `/**` all files in a folder; `*` and `?` stand for what they stand for in a shell.
+/// folder, and one that ends with a `/` or `/**` all files in a folder; `*`, `?` and `[…]` stand for what they stand for in a
+/// shell. All other signs stand for themselves.
 fn is_like(path: &str, pattern: &str) -> bool {
-    let folder = pattern.strip_suffix('/').map(|folder| format!("{folder}/**"));
-    let pattern = folder.as_deref().unwrap_or(pattern);
-    let whole = pattern.strip_prefix('/');
-    let is_name = whole.is_none() && !pattern.contains('/');
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let subject = if is_name { name } else { path };
-    fits(subject.as_bytes(), whole.unwrap_or(pattern).as_bytes())
-}
-
-/// Returns whether a pattern matches a whole text. Only the last `*` and the last `**/` are ever tried again: what those before
-/// them stand for need not be longer.
-fn fits(text: &[u8], pattern: &[u8]) -> bool {
-    let (mut at, mut next) = (0, 0);
-    // Where the last one goes on from, and what follows it in the pattern.
-    let (mut star, mut folders) = (None, None);
-    loop {
-        let is_start = next == 0 || pattern[next - 1] == b'/';
-        match (&pattern[next..], text.get(at)) {
-            ([b'*', b'*', b'/', ..], _) if is_start => {
-                next += 3;
-                (star, folders) = (None, Some((at, next)));
-            }
-            ([b'*', b'*'], Some(_)) if is_start => return true,
-            ([b'*', ..], _) => {
-                next += 1;
-                star = Some((at, next));
-            }
-            ([], None) => return true,
-            ([sign, ..], Some(other)) if sign == other || *sign == b'?' && *other != b'/' => {
-                (at, next) = (at + 1, next + 1);
-            }
-            _ => {
-                let further =
-                    star.filter(|(from, _)| text.get(*from).is_some_and(|sign| *sign != b'/'));
-                if let Some((from, after)) = further {
-                    star = Some((from + 1, after));
-                    (at, next) = (from + 1, after);
-                } else if let Some((from, after)) = folders
-                    && let Some(length) = text[from..].iter().position(|sign| *sign == b'/')
-                {
-                    (at, next) = (from + length + 1, after);
-                    (star, folders) = (None, Some((at, next)));
-                } else {
-                    return false;
-                }
-            }
-        }
-    }
+    let start = if pattern.contains('/') { "/" } else { "/**/" };
+    let end = if pattern.ends_with('/') { "**" } else { "" };
+    let pattern = pattern.trim_start_matches('/').replace('\\', r"\\").replace('{', r"\{");
+    glob_match(format!("{start}{pattern}{end}"), format!("/{path}"))
 }
 
 #[cfg(test)]
@@ -103,6 +62,8 @@ mod tests {
             ("*a*ab*", vec!["xaab", "aab", "aaxabx"], vec!["xab", "ba"]),
             ("a**/b", vec!["a/b", "ax/b"], vec!["a/x/b", "ab"]),
             ("a/b**", vec!["a/bc"], vec!["a/b/c"]),
+            ("!a", vec!["!a"], vec!["a", "b"]),
+            ("[ab].{c,d}", vec!["a.{c,d}"], vec!["a.c", "c.{c,d}"]),
             // No name takes long.
             ("*a*a*a*a*a*a*a*ab", vec![&hard[1..]], vec![&hard[..60]]),
             ("**/*a/**/*a/**/*a/**/*a/**/*a/**/*a/**/*ab", vec![], vec![&deep]),
