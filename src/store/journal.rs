@@ -91,11 +91,7 @@ pub(crate) struct TriedLine {
 /// A run, as the decision took it into account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
-    pub(crate) cycle: String,
-    pub(crate) n: i64,
     pub(crate) verdict: Option<String>,
-    /// Why it failed.
-    pub(crate) error: Option<String>,
     /// The gate that failed before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<String>,
@@ -427,13 +423,8 @@ impl TriedLine {
 
 impl Counted {
     fn of(ended: &Ended) -> Self {
-        let (verdict, error) = ended.outcome.verdict_and_error();
-        let (verdict, error) = (verdict.map(str::to_owned), error.map(str::to_owned));
         Self {
-            cycle: ended.invocation.cycle.clone(),
-            n: ended.invocation.n,
-            verdict,
-            error,
+            verdict: ended.outcome.verdict_and_error().0.map(str::to_owned),
             gate: ended.outcome.failed_gate().map(|gate| gate.command.clone()),
             superseded: ended.superseded,
         }
