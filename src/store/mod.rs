@@ -7,7 +7,7 @@
 //! everyone can take them.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -150,18 +150,16 @@ fn path(folder: &Path, name: &str, kind: &str) -> PathBuf {
     folder.join(format!("{name}.{kind}"))
 }
 
-/// Makes git ignore the lock folder, even if the process that created it was killed before doing that, or if the file was
-/// deleted. An existing file stays as it is.
+/// Makes git ignore the lock folder, also if the file was deleted. An existing file stays as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
-    let is_empty = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() == 0);
-    let mut options = OpenOptions::new();
-    // Its creator was killed before it had written anything.
-    let options = options.write(true).create_new(!is_empty);
-    match options.open(path) {
-        Ok(mut file) => file.write_all(b"*\n"),
+    if path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    match disk::create_for_now(&path, |file| file.write_all(b"*\n")) {
+        // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
+        made => made,
     }
 }
 
@@ -187,23 +185,4 @@ fn make_folder(folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     ignore(folder)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn git_ignores_the_lock_folder_also_after_a_kill() {
-        let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join(LOCKS);
-        let ignored = folder.join(".gitignore");
-        let made = |text: &str| {
-            fs::write(&ignored, text).unwrap();
-            make_folder(&folder).unwrap();
-            fs::read_to_string(&ignored).unwrap()
-        };
-        make_folder(&folder).unwrap();
-        assert_eq!((made("").as_str(), made("mine\n").as_str()), ("*\n", "mine\n"));
-    }
 }
