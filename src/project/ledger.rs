@@ -48,15 +48,13 @@ impl std::fmt::Display for LedgerEntry {
 }
 
 /// Returns the findings of the reviews in `runs`, oldest first. `unfinished` is what the reviews of the cycle that is not
-/// over are called, with `{n}` for the number, and how many of them count: they can still be answered. Where the state cannot
-/// be read, it is unknown which cycle is over: then it is not `is_known`.
+/// over are called, with `{n}` for the number, and how many of them count: they can still be answered.
 pub(crate) fn entries(
     chart: &Chart,
     root: &Path,
     dir: &Path,
     runs: Vec<PastReview>,
     unfinished: Option<(&str, i64)>,
-    is_known: bool,
 ) -> Vec<LedgerEntry> {
     let rulings = rulings(root, dir);
     let mut last: IndexMap<String, PastReview> = IndexMap::default();
@@ -74,9 +72,8 @@ pub(crate) fn entries(
         let is_of_cycle = unfinished.is_some_and(|(files, count)| {
             review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
-        let is_over = is_known && !is_of_cycle;
         // A plan ends once, and what nobody has answered is still to be done. A change can begin again.
-        let silent = if is_over && chart.scope.is_of_changes() { OVER } else { OPEN };
+        let silent = if !is_of_cycle && chart.scope.is_of_changes() { OVER } else { OPEN };
         for (id, finding) in review.found.named(&review.file) {
             let ruled = rulings.iter().find_map(|line| ruled(line, &id, finding));
             let said = ruled.or_else(|| said(&answer, &id));

@@ -9,7 +9,6 @@ use super::Snapshot;
 use crate::engine::spent::{PastReview, of_cycle};
 use crate::host::vendors::PASS;
 use crate::project::ledger;
-use crate::project::state_file::Reading;
 
 impl Snapshot {
     /// Returns when the review with this file ended last, if this machine ran it.
@@ -60,7 +59,6 @@ impl Snapshot {
 
     /// Returns the same; `unfinished` is as in [`ledger::entries`].
     fn ledger_of(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::LedgerEntry> {
-        let is_known = !matches!(self.state, Reading::Broken(_));
         ledger::entries(
             &self.place.chart,
             &self.place.root,
@@ -68,7 +66,6 @@ impl Snapshot {
             // The last run counts too: it has found what it has found.
             self.place.journal().runs(),
             unfinished,
-            is_known,
         )
     }
 
