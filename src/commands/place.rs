@@ -121,7 +121,7 @@ pub(crate) fn resolve(
     };
     inside(&root, &instance, scope)?;
     let dir = root.join(&instance.dir);
-    let is_missing = || !find::exists(&root, scope, &instance.dir);
+    let is_missing = || !root.join(&instance.dir).is_dir();
     if !scope.is_per_session() && absent != Absent::Assume && is_missing() {
         if absent == Absent::Refuse {
             let names = find::names(&root, scope).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! A directory's name is checked before it becomes part of a path or a prompt.
 
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -160,26 +160,12 @@ pub(crate) fn folder(scope: &Scope) -> PathBuf {
     Path::new(&scope.home).join(scope.folder())
 }
 
-/// Returns whether there is anything of an instance but what this program keeps for now: a review that was killed before it
-/// began leaves that of a change.
-pub(crate) fn exists(root: &Path, scope: &Scope, dir: &Path) -> bool {
-    let mut files = fs::read_dir(root.join(dir)).into_iter().flatten().flatten();
-    let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
-    match scope.is_of_changes() {
-        false => root.join(dir).is_dir(),
-        true => files.any(|file| !is_hidden(&file.file_name())),
-    }
-}
-
 /// Returns the names of all instances, sorted. A symbolic link is not an instance.
 pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
     let entries = disk::entries(&root.join(folder(scope)))?.into_iter();
     let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let names = dirs.filter_map(|entry| entry.file_name().into_string().ok());
-    let names = names.filter(|name| name_flaw(name).is_none());
-    let mut names: Vec<String> = names
-        .filter(|name| !scope.is_of_changes() || exists(root, scope, &folder(scope).join(name)))
-        .collect();
+    let mut names: Vec<String> = names.filter(|name| name_flaw(name).is_none()).collect();
     names.sort();
     Ok(names)
 }
