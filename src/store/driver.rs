@@ -76,12 +76,6 @@ pub(crate) fn of(journal: &Journal) -> Option<String> {
     (!claim.has_ended).then(|| session.clone())
 }
 
-/// Returns whether the instance is the last one that `session` has claimed.
-fn has_claimed(journal: &Journal, session: &str) -> bool {
-    let claims = Journal::of_home(&journal.store).facts().claims;
-    claims.get(session).is_some_and(|claim| claim.instance == journal.instance)
-}
-
 /// Returns whether a session drives an instance, and it is not `session`.
 pub(crate) fn is_another(journal: &Journal, session: &str) -> bool {
     of(journal).is_some_and(|driver| driver != session)
@@ -94,7 +88,9 @@ pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
 
 /// Returns whether nobody drives the instance that `session` has claimed last: the session had ended, and goes on.
 pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
-    of(journal).is_none() && has_claimed(journal, session)
+    let claims = Journal::of_home(&journal.store).facts().claims;
+    let is_its_last = claims.get(session).is_some_and(|claim| claim.instance == journal.instance);
+    is_its_last && of(journal).is_none()
 }
 
 /// Makes `session` the driver of an instance. The caller holds the instance's write lock.
