@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use crate::chart::field;
 use crate::chart::model::{Field, FieldType};
 use crate::chart::{Chart, schema};
-use crate::diagnostic::suggest::did_you_mean;
+use crate::diagnostic::suggest::{did_you_mean, suggest};
 use crate::disk;
 use crate::engine::context::Context;
 use crate::files::json;
@@ -164,7 +164,7 @@ fn object(
             *value = Json::from(number as i64);
         }
         if let Err(wanted) = field.accepts(&chart.phases, value) {
-            wrong.push(misfit(name, value, &wanted));
+            wrong.push(misfit(name, value, &wanted) + &slip(chart, field, value));
         }
     }
     match wrong.is_empty() {
@@ -207,6 +207,19 @@ pub(crate) fn with(
 
 fn misfit(name: &str, value: &Json, wanted: &str) -> String {
     format!("`{name}` is {}, but must be {wanted}", cut(value.to_string(), 60))
+}
+
+/// Asks which of the words that a field may have a text was meant to be, or an item of a list.
+fn slip(chart: &Chart, field: &Field, value: &Json) -> String {
+    let words: Vec<&str> = match (field.kind, &field.one_of) {
+        (FieldType::Phase, _) => chart.phases.keys().map(String::as_str).collect(),
+        (_, words) => words.iter().flatten().map(String::as_str).collect(),
+    };
+    let one = std::slice::from_ref(value);
+    let items = value.as_array().map_or(one, Vec::as_slice).iter();
+    let wrong = items.filter_map(Json::as_str).find(|item| !words.contains(item));
+    let meant = wrong.and_then(|item| suggest(item, words.iter().copied()));
+    meant.map_or_else(String::new, |word| format!("; did you mean \"{word}\"?"))
 }
 
 /// Returns how the text of a state does not fit its schema; `None` if it does.
