@@ -49,18 +49,9 @@ pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// Does the same, but follows no symbolic link.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let (file, meta) = match open_to_read(path) {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    // Only a file that does not say how long it is has to be read until its end.
-    let size = match meta.len() {
-        0 => LIMIT + 1,
-        length => length.min(LIMIT + 1),
-    };
+    let Some((file, meta)) = found(open_to_read(path))? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(LIMIT)).unwrap_or(0));
-    file.take(size).read_to_end(&mut bytes)?;
+    file.take(LIMIT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT {
         return Err(too_large());
     }
@@ -92,18 +83,19 @@ fn too_large() -> io::Error {
 
 /// Returns what is directly in a folder; nothing if there is no such folder.
 pub(crate) fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
-    match fs::read_dir(folder).and_then(Iterator::collect) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries,
-    }
+    Ok(found(fs::read_dir(folder).and_then(Iterator::collect))?.unwrap_or_default())
 }
 
 /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
 pub(crate) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
-    match fs::symlink_metadata(path).and_then(|meta| meta.modified()) {
-        Ok(modified) => Ok(Some(modified)),
+    found(fs::symlink_metadata(path).and_then(|meta| meta.modified()))
+}
+
+/// Returns what was found; `None` if it does not exist.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        result => result.map(Some),
     }
 }
 
@@ -149,10 +141,7 @@ pub(crate) fn try_to_replace(path: &Path) -> io::Result<()> {
 fn open_new(path: &Path) -> io::Result<(File, PathBuf)> {
     let new = beside(path);
     // Left behind by a process that was killed while writing; whatever it is, it is neither kept nor followed.
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    found(fs::remove_file(&new))?;
     let file = OpenOptions::new().write(true).create_new(true).open(&new)?;
     Ok((file, new))
 }

@@ -6,7 +6,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
@@ -48,8 +47,7 @@ pub(crate) fn is_ours(meta: &Metadata) -> bool {
 
 /// Returns the number of the user.
 pub(crate) fn user() -> u32 {
-    static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
-    *USER
+    rustix::process::geteuid().as_raw()
 }
 
 /// Returns whether every user of this machine may write to the file.
@@ -77,12 +75,10 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Not every file system can do this in one step; the write lock keeps our own processes apart.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if to.symlink_metadata().is_err() => {
-            fs::rename(from, to)
-        }
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            Err(io::ErrorKind::AlreadyExists.into())
-        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match to.symlink_metadata() {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(from, to),
+        },
         other => Ok(other?),
     }
 }

@@ -1,4 +1,4 @@
-//! A program with all the processes that it starts.
+//! A program with the processes of its group.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::orphans::{Adoption, REAP_LIMIT};
+use super::orphans::REAP_LIMIT;
 use super::signals::until;
 
 /// A running program: the leader of its own process group.
@@ -15,15 +15,13 @@ use super::signals::until;
 pub(crate) struct Group {
     child: Child,
     leader: Pid,
-    adoption: Adoption,
 }
 
 impl Group {
     /// Starts the program with an empty stdin.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
-        let adoption = Adoption::begin();
         let child = command.stdin(Stdio::null()).process_group(0).spawn()?;
-        Ok(Self { leader: Pid::from_child(&child), child, adoption })
+        Ok(Self { leader: Pid::from_child(&child), child })
     }
 
     /// Returns whether the program itself has ended. It is not reaped, so its id is not given to another process yet.
@@ -36,14 +34,11 @@ impl Group {
         self.signal(Signal::TERM);
     }
 
-    /// Kills the rest of the group and, on Linux, every process that has left it. Returns how the program ended;
-    /// `None` if that is unknown, because someone else has reaped it.
+    /// Kills the rest of the group. Returns how the program ended; `None` if that is unknown, because someone else has reaped it.
     pub(crate) fn end(mut self) -> Option<ExitStatus> {
         // The leader has not been reaped, so its id still belongs to this group.
         self.signal(Signal::KILL);
-        let reaped = until(REAP_LIMIT, || has_exited(self.leader).then(|| self.child.wait()));
-        self.adoption.end_orphans();
-        reaped.and_then(Result::ok)
+        until(REAP_LIMIT, || has_exited(self.leader).then(|| self.child.wait().ok())).flatten()
     }
 
     /// Sends a signal to the group. Errors are ignored: they mean that the group is gone, or (macOS) that only its

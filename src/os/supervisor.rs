@@ -93,9 +93,6 @@ fn start(argument: &str, socket: UnixStream, lock: &File) -> io::Result<Child> {
         true => PathBuf::from(SELF),
         false => std::env::current_exe()?,
     };
-    if cfg!(target_os = "linux") && !program.exists() {
-        return Err(io::Error::other("it needs /proc, which is not mounted"));
-    }
     Command::new(program)
         .arg0("taskie")
         .arg(argument)
@@ -165,12 +162,14 @@ pub(crate) fn is_gone(hook: &UnixStream) -> bool {
     !reported(hook, PollFlags::IN).is_empty()
 }
 
-/// Keeps this process apart from the one that started it, so that it is not killed together with that one.
-pub(crate) fn stand_apart() -> io::Result<()> {
+/// Keeps this process apart from the one that started it, so that it is not killed together with that one, and has it find what a
+/// program leaves behind.
+pub(crate) fn stand_apart() -> io::Result<Adoption> {
     // A process that was stopped goes on when its parent ends, and notices that.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::CONT));
-    Ok(setsid().map(|_| ())?)
+    setsid()?;
+    Ok(Adoption::begin())
 }
 
 #[cfg(test)]

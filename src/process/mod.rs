@@ -85,8 +85,7 @@ impl End {
 
 /// Runs a program until it ends, with an empty stdin, stdout captured and stderr in the log.
 ///
-/// However it ends, its whole process group is gone on return; on Linux, so is every other process that it left
-/// behind, whatever its group or session. Only one run happens at a time: a second thread waits until the first run
+/// However it ends, its whole process group is gone on return. Only one run happens at a time: a second thread waits until the first run
 /// ends. Before and after a run, SIGTERM, SIGINT and SIGHUP have their default effect, even if this process was
 /// started with one of them ignored.
 ///

@@ -24,27 +24,18 @@ pub(super) fn locate_on(path: &OsStr, program: &str, cwd: &Path) -> Result<PathB
         folder.starts_with(cwd)
             || folder.canonicalize().is_ok_and(|folder| folder.starts_with(&project))
     };
-    let mut may_not_run = None;
     let mut passed_over = None;
     for folder in std::env::split_paths(path) {
         let file = folder.join(program);
-        let Ok(meta) = cwd.join(&file).metadata() else {
-            continue;
-        };
-        if !meta.is_file() {
+        let meta = cwd.join(&file).metadata();
+        if !meta.is_ok_and(|meta| meta.is_file() && is_executable(&meta)) {
             continue;
         }
         if folder.is_relative() || is_inside(&folder) {
             passed_over.get_or_insert(file);
-        } else if !is_executable(&meta) {
-            may_not_run.get_or_insert(file);
         } else {
             return Ok(file);
         }
-    }
-    if let Some(file) = may_not_run {
-        // Starting it gives the system's own error.
-        return Ok(file);
     }
     Err(match passed_over {
         Some(file) => format!(
@@ -79,14 +70,6 @@ pub(super) fn why_not_started(
         }
         ErrorKind::NotFound => format!("`{program}` does not exist"),
         ErrorKind::PermissionDenied => format!("`{program}` may not be executed: {error}"),
-        ErrorKind::ArgumentListTooLong => {
-            let lengths = spec.argv.iter().map(String::len);
-            let (total, longest) = (lengths.clone().sum::<usize>(), lengths.max().unwrap_or(0));
-            format!(
-                "the arguments of `{program}` ({total} bytes, the longest {longest}) and the environment are more than this \
-                 system takes"
-            )
-        }
         _ => format!("`{program}` cannot be started: {error}"),
     }
 }
@@ -114,7 +97,6 @@ mod tests {
             locate_on(&path, "tool", Path::new("/project"))
         };
         assert_eq!(found(&[&text, &tool]), Ok(tool.join("tool")));
-        // Where it is the only one, the system says what is wrong with it.
-        assert_eq!(found(&[&text]), Ok(text.join("tool")));
+        assert_eq!(found(&[&text]), Err("`tool` is not on PATH".to_owned()));
     }
 }

@@ -63,7 +63,11 @@ fn supervise() -> io::Result<()> {
     // An incomplete order: the hook is already gone.
     let order: Spec = serde_json::from_slice(&order(&hook)?)?;
     let end = match stand_apart() {
-        Ok(()) => process::run(&order, || is_gone(&hook)),
+        Ok(adoption) => {
+            let end = process::run(&order, || is_gone(&hook));
+            adoption.end_orphans();
+            end
+        }
         Err(error) => {
             End::NotStarted(format!("its supervisor cannot have a session of its own: {error}"))
         }

@@ -64,10 +64,9 @@ impl Test {
             let text = fs::read_to_string(self.folder.path().join(file)).unwrap();
             let pid = Pid::from_raw(text.trim().parse().unwrap()).unwrap();
             let start = Instant::now();
-            // On Linux, we have reaped it ourselves; elsewhere init does, at some point.
+            // Init reaps it, at some point.
             while test_kill_process(pid).is_ok() {
-                let patience = if cfg!(target_os = "linux") { 0 } else { 2 };
-                assert!(start.elapsed() < Duration::from_secs(patience), "{file} is still there");
+                assert!(start.elapsed() < Duration::from_secs(2), "{file} is still there");
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
@@ -173,9 +172,7 @@ fn arguments_too_long_together() {
     argv.extend(std::iter::repeat_n(long.as_str(), 100));
     assert_eq!(
         Test::new().argv(&argv),
-        not_started(
-            "the arguments of `true` (10000004 bytes, the longest 100000) and the environment are more than this system takes"
-        )
+        not_started("`true` cannot be started: Argument list too long (os error 7)")
     );
 }
 
@@ -210,30 +207,6 @@ fn processes_left_by_the_leader_are_killed() {
     let test = Test::new();
     assert_eq!(test.sh("sleep 1000 & echo $! >child; echo done"), exited(0, "done\n"));
     test.gone(&["child"]);
-}
-
-/// The background process has our stdout and stderr, and would keep a pipe open.
-#[test]
-#[cfg(target_os = "linux")]
-fn what_leaves_the_group_is_ended() {
-    let test = Test::new();
-    let start = Instant::now();
-    let end = test.sh("setsid sh -c 'echo $$ >child; exec sleep 1000' & \
-         while ! [ -s child ]; do sleep 0.01; done; echo done");
-    assert_eq!(end, exited(0, "done\n"));
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    test.gone(&["child"]);
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_tree_of_sessions_is_ended() {
-    let test = Test::new();
-    let nest = "echo $$ >$1; shift; [ $# = 0 ] || (setsid sh nest $* &); sleep 1000";
-    fs::write(test.folder.path().join("nest"), nest).unwrap();
-    let end = test.sh("(setsid sh nest a b c &); while ! [ -s c ]; do sleep 0.01; done");
-    assert_eq!(end, exited(0, ""));
-    test.gone(&["a", "b", "c"]);
 }
 
 #[test]

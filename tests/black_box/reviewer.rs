@@ -91,7 +91,7 @@ fn a_reviewer_that_cannot_be_started() {
     );
     execute(0o644);
     let ran = stop(project.bin.to_str().unwrap());
-    assert_eq!(ran.json(), failed("`claude` may not be executed: Permission denied (os error 13)"));
+    assert_eq!(ran.json(), failed("`claude` is not on PATH"));
     assert_eq!(project.files(), before);
 }
 
