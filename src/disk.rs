@@ -77,8 +77,7 @@ pub(crate) fn named_text(path: &Path) -> io::Result<String> {
 }
 
 fn too_large() -> io::Error {
-    let limit = LIMIT / (1024 * 1024);
-    io::Error::other(format!("it is larger than {limit} MiB"))
+    io::Error::other("it is larger than 16 MiB")
 }
 
 /// Returns what is directly in a folder; nothing if there is no such folder.

@@ -5,7 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 use super::orphans::REAP_LIMIT;
 use super::signals::until;
@@ -45,6 +47,13 @@ impl Group {
     /// dead leader is left.
     fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.leader, signal);
+    }
+}
+
+/// Kills a child of this process, and nothing that it has started.
+pub(crate) fn kill(id: u32) {
+    if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
     }
 }
 

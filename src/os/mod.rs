@@ -3,7 +3,6 @@
 pub(crate) mod file;
 pub(crate) mod group;
 mod orphans;
-pub(crate) mod process;
 pub(crate) mod regular;
 pub(crate) mod signals;
 pub(crate) mod supervisor;

@@ -40,7 +40,6 @@ pub(crate) enum End {
         /// The number of the signal that killed it.
         signal: Option<i32>,
         /// Everything it printed. Also empty if it cannot be read back.
-        #[serde(skip)]
         stdout: Vec<u8>,
     },
     /// The deadline passed, and the program was killed.

@@ -69,7 +69,6 @@ pub(super) fn why_not_started(
             format!("`{program}` exists, but the interpreter or loader that it asks for does not")
         }
         ErrorKind::NotFound => format!("`{program}` does not exist"),
-        ErrorKind::PermissionDenied => format!("`{program}` may not be executed: {error}"),
         _ => format!("`{program}` cannot be started: {error}"),
     }
 }

@@ -2,18 +2,20 @@
 //! binary, which kills the program with all its processes as soon as the hook is gone. The hook does the same as soon
 //! as its host is gone, when it is asked to end, or when the supervisor doesn't report in time.
 //!
-//! The protocol: the hook sends one line of JSON that says what to run. The supervisor answers with one line of JSON
-//! that says how it ended, followed by the program's output. The supervisor holds the lock of the run, as long as the
-//! program lives.
+//! The protocol: the hook sends JSON that says what to run. The supervisor answers with JSON that says how it ended, and what the
+//! program has printed. The supervisor holds the lock of the run, as long as the program lives.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde::Deserialize as _;
+use serde_json::Deserializer;
+
 use super::spec::Spec;
 use super::{self as process, End};
-use crate::os::supervisor::{Delegated, delegate, hook, is_gone, order, stand_apart};
+use crate::os::supervisor::{Delegated, delegate, hook, is_gone, stand_apart};
 
 /// The only argument of a supervisor.
 pub(crate) const ARGUMENT: &str = "--supervise-a-run";
@@ -26,42 +28,28 @@ const OVERTIME: Duration = Duration::from_secs(5);
 pub(crate) fn run(spec: &Spec, lock: &File) -> End {
     let not_started = |error: io::Error| format!("its supervisor cannot be started: {error}");
     process::recorded(|| {
-        let mut order = serde_json::to_vec(spec).map_err(|error| not_started(error.into()))?;
-        order.push(b'\n');
+        let order = serde_json::to_vec(spec).map_err(|error| not_started(error.into()))?;
         let limit = spec.timeout.saturating_add(OVERTIME);
         match delegate(ARGUMENT, &order, lock, limit).map_err(not_started)? {
             Delegated::Abandoned => Ok(End::Abandoned),
             // It was stopped, or it hangs: its time has passed in any case.
             Delegated::Late => Ok(End::TimedOut),
-            Delegated::Reported(report) => Ok(reported_end(&report).unwrap_or(End::Lost)),
+            // An incomplete report: it was killed.
+            Delegated::Reported(report) => Ok(serde_json::from_slice(&report).unwrap_or(End::Lost)),
         }
-    })
-}
-
-/// Returns how the program ended, as the supervisor reports it; `None` if the report is incomplete.
-fn reported_end(report: &[u8]) -> Option<End> {
-    let line = report.iter().position(|byte| *byte == b'\n')?;
-    let (length, end): (usize, End) = serde_json::from_slice(&report[..line]).ok()?;
-    let printed = &report[line + 1..];
-    (printed.len() == length).then(|| match end {
-        End::Exited { code, signal, .. } => End::Exited { code, signal, stdout: printed.to_vec() },
-        other => other,
     })
 }
 
 /// Runs the supervisor's own process.
 pub(crate) fn main() -> ExitCode {
-    match supervise() {
-        Ok(()) => ExitCode::SUCCESS,
-        // There is nobody to report to: the hook is gone, or sees that there is no report.
-        Err(_) => ExitCode::FAILURE,
-    }
+    // There is nobody to report an error to: the hook is gone, or sees that there is no report.
+    supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
 fn supervise() -> io::Result<()> {
     let hook = hook()?;
     // An incomplete order: the hook is already gone.
-    let order: Spec = serde_json::from_slice(&order(&hook)?)?;
+    let order = Spec::deserialize(&mut Deserializer::from_reader(BufReader::new(&hook)))?;
     let end = match stand_apart() {
         Ok(adoption) => {
             let end = process::run(&order, || is_gone(&hook));
@@ -72,12 +60,5 @@ fn supervise() -> io::Result<()> {
             End::NotStarted(format!("its supervisor cannot have a session of its own: {error}"))
         }
     };
-    let printed: &[u8] = match &end {
-        End::Exited { stdout, .. } => stdout,
-        _ => &[],
-    };
-    let mut report = serde_json::to_vec(&(printed.len(), &end))?;
-    report.push(b'\n');
-    report.extend_from_slice(printed);
-    (&hook).write_all(&report)
+    (&hook).write_all(&serde_json::to_vec(&end)?)
 }

@@ -125,7 +125,7 @@ fn not_started_and_why() {
     );
     assert_eq!(
         test.argv(&["./text"]),
-        not_started("`./text` may not be executed: Permission denied (os error 13)")
+        not_started("`./text` cannot be started: Permission denied (os error 13)")
     );
 }
 

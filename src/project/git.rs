@@ -145,7 +145,7 @@ pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
         Err(_) => {
             // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
             // open.
-            os::process::kill(id);
+            os::group::kill(id);
             Err(format!("did not end within {} s", limit.as_secs()))
         }
     }
