@@ -44,7 +44,8 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         change::sweep(&place);
         change::forget_prompts(&place);
         // What it has stored so far would look as if it had been killed.
-        let began = begin(&place, session, Base::Now);
+        let now = place.trees().read().map_err(Unknown::in_words)?;
+        let began = begin(&place, session, Base::Tree(&now.id));
         warnings = began.inspect_err(|_| change::release(&place))?;
     }
     change::remember(&place, prompt);

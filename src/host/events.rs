@@ -73,7 +73,7 @@ fields! {
     "own", False, "the change is that of a session, reviewed at its stops; else it is that of a branch";
     "permission_mode", Text, "the host's permission mode";
     "prompt", Text, "the user's prompt";
-    "range", Text, "the git trees before and after the change, as arguments of `git diff`";
+    "range", Text, "what was there before and after the change, as arguments of `git diff`";
     "readable", False, "a reviewer can read something of the change that counts";
     "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled";
     "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only";

@@ -16,10 +16,8 @@ use crate::text::shown;
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Variables that would change the meaning of the paths below, or the repository: it is that of the folder.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 6] = [
     "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
     "GIT_ICASE_PATHSPECS",
     "GIT_DIR",
     "GIT_COMMON_DIR",
@@ -28,18 +26,16 @@ const OTHERS: [&str; 8] = [
 ];
 
 /// Settings that hold whatever the configuration of the repository says.
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 8] = [
     // A repository inside the project, which can be part of a clone as ordinary files, has a configuration that nobody here
     // wrote: it must not name a program, and no hook of the repository has a part in this.
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    "log.showSignature=false",
     "safe.bareRepository=explicit",
     // What looks unchanged is unchanged, in the folder of the project.
     "core.ignoreStat=false",
     "core.trustctime=true",
     "core.checkStat=default",
-    "core.quotePath=false",
     // Line ends do not count here.
     "core.safecrlf=false",
     // A split index would leave a part of each copy in the git directory.
@@ -68,7 +64,7 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     }
     let mut git = git(root).map_err(|why| format!("`git status` cannot be run: {why}"))?;
     git.args(["status", "--porcelain", "--", ":/"]).args(without(home));
-    let output = output_within(&mut git, LIMIT).map_err(|why| format!("`git status` {why}"))?;
+    let output = output_within(&mut git, LIMIT)?;
     match output.status.success() {
         true => Ok(!output.stdout.is_empty()),
         false => Err(failure(&git, &output)),
@@ -108,7 +104,7 @@ pub(super) fn git(root: &Path) -> Result<Command, String> {
 
 /// Returns whether the project at `root` is in a git repository.
 pub(crate) fn is_in_git(root: &Path) -> bool {
-    root.ancestors().any(|dir| dir.join(".git").exists())
+    git_dir::around(root).is_some()
 }
 
 /// Returns why a git command failed, by its output.
@@ -123,30 +119,31 @@ pub(super) fn failure(git: &Command, output: &Output) -> String {
 }
 
 /// Returns the name of a git command.
-pub(super) fn name(git: &Command) -> String {
+fn name(git: &Command) -> String {
     let args = git.get_args().map(OsStr::to_string_lossy);
     let mut name = args.skip_while(|arg| arg.starts_with('-') || arg.contains('='));
     name.next().unwrap_or_default().into_owned()
 }
 
-/// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
-pub(super) fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
-    let unrun = |error| format!("cannot be run: {error}");
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(unrun)?;
+/// Returns the output of a git command. It is killed if it takes longer than `limit`; the error is a message about that.
+pub(super) fn output_within(git: &mut Command, limit: Duration) -> Result<Output, String> {
+    let name = name(git);
+    let unrun = |error| format!("`git {name}` cannot be run: {error}");
+    let child = git.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(unrun)?;
     let id = child.id();
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new().spawn(move || sender.send(child.wait_with_output())).map_err(unrun)?;
     match receiver.recv_timeout(limit) {
         // Half an answer is none.
         Ok(Ok(output)) if output.status.code().is_none() => {
-            Err(format!("was killed ({})", output.status))
+            Err(format!("`git {name}` was killed ({})", output.status))
         }
         Ok(output) => output.map_err(unrun),
         Err(_) => {
             // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
             // open.
             os::group::kill(id);
-            Err(format!("did not end within {} s", limit.as_secs()))
+            Err(format!("`git {name}` did not end within {} s", limit.as_secs()))
         }
     }
 }
@@ -162,10 +159,10 @@ mod tests {
     fn a_command_that_does_not_end_is_killed() {
         let start = Instant::now();
         let slow = output_within(Command::new("sleep").arg("60"), Duration::from_secs(1));
-        assert_eq!(slow.err().as_deref(), Some("did not end within 1 s"));
+        assert_eq!(slow.err().as_deref(), Some("`git 60` did not end within 1 s"));
         let killed = output_within(Command::new("sh").args(["-c", "echo half; kill -9 $$"]), LIMIT);
         let why = killed.unwrap_err();
-        assert!(why.starts_with("was killed"), "{why}");
+        assert!(why.contains("was killed"), "{why}");
         assert!(start.elapsed() < Duration::from_secs(30));
         let fast = output_within(Command::new("echo").arg("x"), LIMIT);
         assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));

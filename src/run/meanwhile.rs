@@ -25,9 +25,7 @@ pub(crate) fn changes(place: &Place, seen: &Seen, tree: Option<Arc<Tree>>) -> Op
     let code = trees.and_then(|(then, now)| place.trees().changed([&then.id, &now.id]));
     let is_in_git = git::is_in_git(&place.root);
     let is_known = code.is_some() || !is_in_git;
-    // Those that were there before come first: nothing limits how many new ones somebody adds.
-    let (changed, new) = code.unwrap_or_default();
-    let files: Vec<PathBuf> = subject.chain(changed).chain(new).collect();
+    let files: Vec<PathBuf> = subject.chain(code.unwrap_or_default()).collect();
     let names = files.iter().map(|file| shown(&file.to_string_lossy()).into_owned());
     let mut names: Vec<String> = names.take(NAMED).collect();
     names.extend(match files.len().saturating_sub(NAMED) {

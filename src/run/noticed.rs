@@ -7,7 +7,6 @@ use crate::engine::context::{Context, base, running_cycle, unfinished};
 use crate::engine::decision::{Decision, Ended};
 use crate::engine::event::{Event, Trigger};
 use crate::host::vendors::PASS;
-use crate::project::change::head;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::store::facts::{Fact, Left, Owed};
@@ -123,7 +122,7 @@ fn base_after(place: &Place, before: Option<String>, decision: &Decision) -> Opt
     let has_passed = decision.ended.as_ref().is_some_and(passed);
     let last = has_passed.then(|| place.journal().reviews().pop()).flatten();
     let read = last.and_then(|review| review.code?.head);
-    let begins = || (!place.chart.cycles.is_empty()).then(|| head(&place.root)).flatten();
+    let begins = || (!place.chart.cycles.is_empty()).then(|| place.trees().head()).flatten();
     read.or(before).or_else(begins)
 }
 

@@ -14,7 +14,7 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::host::hosts::{LONGEST_HOOK, RESERVE};
-use crate::project::change::{self, Base, head};
+use crate::project::change::{self, Base};
 use crate::project::seen::Seen;
 use crate::project::state_file;
 use crate::receipt::statement::entries;
@@ -247,7 +247,7 @@ fn code(place: &Place, event: &Event) -> Option<Code> {
     let base = base.as_deref().map_or(Base::AtHand, |base| known(place, base));
     let change = change::read(place.trees(), base).ok()?;
     let files = entries(&change.files);
-    Some(Code { head: head(&place.root), base: change.base, tree: change.after, files })
+    Some(Code { head: Some(change.head), base: change.base, tree: change.after, files })
 }
 
 /// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::fs;
 
-use super::repository::Repository;
-use super::terms::{Base, Changed, Unknown};
+use super::repository::{EMPTY, Repository};
+use super::terms::{Base, Unknown};
 use crate::store::git_dir;
 use crate::text::shown;
 
@@ -31,60 +31,37 @@ const CHECKED_OUT: [&str; 5] =
 /// What the log of a remote's branch says of what was pushed from here.
 const PUSHED: &str = "update by push";
 
-/// What a change is compared with where nothing is committed, in words.
-const NO_COMMIT: &str = "in this repository, which has no commit yet";
+/// Returns HEAD, and what that is in words.
+pub(super) fn since_head(head: &str) -> (String, String) {
+    (head.to_owned(), "since HEAD".to_owned())
+}
 
 impl Repository {
-    /// Returns the commit or tree that the change is compared with, and what that is in words.
-    pub(super) fn compared(
-        &self,
-        base: Base<'_>,
-        head: Option<String>,
-        after: &str,
-        differing: &dyn Fn(&str) -> Result<Vec<Changed>, Unknown>,
-    ) -> Result<(String, String), Unknown> {
-        let Some(head) = head else {
-            let base = match base {
-                Base::Left(given) => self.commit(given)?,
-                Base::Known(id) | Base::Tree(id) => id.to_owned(),
-                Base::Now => after.to_owned(),
-                Base::AtHand | Base::Coming => self.empty_tree()?,
-            };
-            return Ok((base, NO_COMMIT.to_owned()));
-        };
+    /// Returns the commit or tree that a change is compared with if not with HEAD, and what that is in words.
+    pub(super) fn compared(&self, base: Base<'_>, head: &str) -> Result<(String, String), Unknown> {
         match base {
             Base::Tree(id) => Ok((id.to_owned(), "in this session".to_owned())),
             Base::Known(id) => {
                 // A branch can have been made again under its name.
                 let fork = match id == head {
                     true => None,
-                    false => self.ask(&["merge-base", &head, id])?,
+                    false => self.ask(&["merge-base", head, id])?,
                 };
                 let id = match fork {
-                    Some(fork) => self.without_others(fork, &head)?,
+                    Some(fork) => self.without_others(fork, head)?,
                     None => id.to_owned(),
                 };
-                let against = match id == head {
-                    true => "since HEAD".to_owned(),
-                    false => format!("since {}", shown(&id).chars().take(12).collect::<String>()),
-                };
-                Ok((id, against))
+                let start = shown(&id).chars().take(12).collect::<String>();
+                Ok(if id == head { since_head(head) } else { (id, format!("since {start}")) })
             }
             Base::Left(given) => {
-                let fork = self.fork(&head, &self.commit(given)?, &shown(given))?;
+                let fork = self.fork(head, &self.commit(given)?, &shown(given))?;
                 Ok((fork, format!("since {}", shown(given))))
             }
-            Base::Now => Ok((after.to_owned(), "since now".to_owned())),
-            Base::AtHand | Base::Coming => {
-                let at_head = (head.clone(), "since HEAD".to_owned());
-                if differing(&head)?.iter().any(Changed::is_readable) {
-                    return Ok(at_head);
-                }
-                match (base, self.began(&head)) {
-                    (Base::Coming, Err(_)) => Ok(at_head),
-                    (_, began) => began,
-                }
-            }
+            _ => match self.began(head) {
+                Err(_) if matches!(base, Base::Coming) => Ok(since_head(head)),
+                began => began,
+            },
         }
     }
 
@@ -92,7 +69,7 @@ impl Repository {
     pub(super) fn began(&self, head: &str) -> Result<(String, String), Unknown> {
         match self.default_branch()? {
             Some((branch, id)) => Ok((self.fork(head, &id, &branch)?, format!("since {branch}"))),
-            None if self.is_only_branch()? => Ok((head.to_owned(), "since HEAD".to_owned())),
+            None if EMPTY.contains(&head) || self.is_only_branch()? => Ok(since_head(head)),
             None => {
                 let why = "the default branch is unknown, so there is nothing to compare HEAD with";
                 Err(self.without_base("the default branch", why))
@@ -109,13 +86,16 @@ impl Repository {
         let other = other.filter(|other| *other != base && !made.is_empty());
         let fork = other.map(|other| self.ask(&["merge-base", head, &other])).transpose()?;
         let Some(fork) = fork.flatten() else { return Ok(base) };
-        if self.ask(&["merge-base", "--is-ancestor", &base, &fork])?.is_none() {
+        let range = format!("{base}..{fork}");
+        let brought = self.ask(&["rev-list", "--topo-order", "--reverse", "--boundary", &range])?;
+        let brought = brought.unwrap_or_default();
+        // Where the range begins, there is a hyphen.
+        let (start, brought): (Vec<_>, Vec<_>) =
+            brought.lines().partition(|id| id.starts_with('-'));
+        if !start.iter().any(|id| id[1..] == base) {
             return Ok(base);
         }
-        let range = format!("{base}..{fork}");
-        let brought = self.ask(&["rev-list", "--topo-order", "--reverse", &range])?;
-        let brought = brought.unwrap_or_default();
-        let others = brought.lines().take_while(|id| !made.contains(*id));
+        let others = brought.into_iter().take_while(|id| !made.contains(*id));
         Ok(others.last().map_or(base, str::to_owned))
     }
 
@@ -159,8 +139,8 @@ impl Repository {
 
     /// Returns why HEAD cannot be compared with the commit at which it left `other`: `why`, unless the clone is shallow.
     fn without_base(&self, other: &str, why: &str) -> Unknown {
-        let shallow = self.ask(&["rev-parse", "--is-shallow-repository"]);
-        if !matches!(shallow, Ok(Some(said)) if said == "true") {
+        let git_dirs = git_dir::of(&self.root);
+        if !git_dirs.is_some_and(|(_, common)| common.join("shallow").exists()) {
             return Unknown::new(
                 why,
                 "name the commit to compare with: `review --base REV`, or `verify REV..HEAD`",
@@ -175,9 +155,8 @@ impl Repository {
 
     /// Returns whether HEAD is the only branch that this repository knows, its own or one of another repository.
     fn is_only_branch(&self) -> Result<bool, Unknown> {
-        let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        let all = ["for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes"];
-        Ok(head.is_some() && self.ask(&all)? == head)
+        let all = ["for-each-ref", "--format=HEAD:%(HEAD)", "refs/heads", "refs/remotes"];
+        Ok(self.ask(&all)?.is_some_and(|all| all == "HEAD:*"))
     }
 
     /// Returns what names the branch of HEAD, also of one that is being rebased; where HEAD is on none, its commit.

@@ -1,12 +1,13 @@
 //! Runs git commands about a change: how long one may take, the error for one that fails.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
 use super::terms::Unknown;
-use crate::project::git::{self, failure, name, output_within};
+use crate::project::git::{self, failure, output_within};
 
 /// How long each git command may take. It reads all files that have changed.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -16,25 +17,23 @@ pub(super) fn failed(why: String) -> Unknown {
     Unknown::new(why, "see what `git status` says")
 }
 
-/// Runs a git command. Returns what it prints as text, or why it failed; the outer error says that it could not be run.
-pub(super) fn run(git: &mut Command) -> Result<Result<String, String>, Unknown> {
-    let printed = bytes(git)?;
-    Ok(printed.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// Does the same, and returns the bytes.
-pub(super) fn bytes(git: &mut Command) -> Result<Result<Vec<u8>, String>, Unknown> {
+/// Runs a git command. Returns what it prints.
+pub(super) fn run(git: &mut Command) -> Result<Vec<u8>, Unknown> {
     let output = output(git)?;
-    Ok(match output.status.success() {
+    match output.status.success() {
         true => Ok(output.stdout),
-        false => Err(failure(git, &output)),
-    })
+        false => Err(failed(failure(git, &output))),
+    }
 }
 
-/// Runs a git command.
+/// Returns what a git command has printed as text.
+pub(super) fn text(printed: &[u8]) -> String {
+    String::from_utf8_lossy(printed).trim_end().to_owned()
+}
+
+/// Runs a git command, which may fail.
 pub(super) fn output(git: &mut Command) -> Result<Output, Unknown> {
-    let output = output_within(git, LIMIT);
-    output.map_err(|why| Unknown::new(format!("`git {}` {why}", name(git)), "run it by hand"))
+    output_within(git, LIMIT).map_err(|why| Unknown::new(why, "run it by hand"))
 }
 
 /// Returns a command of git in the work tree at `root`.
@@ -44,13 +43,19 @@ pub(super) fn git(root: &Path, args: &[&str]) -> Result<Command, Unknown> {
     Ok(git)
 }
 
-/// Returns the error for a folder that cannot be written.
-pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Unknown {
-    let folder = folder.display();
-    Unknown::new(format!("{folder} cannot be written: {error}"), "check its permissions")
+/// Returns an input for a command.
+pub(super) fn input(text: &[u8]) -> Result<File, Unknown> {
+    let file = tempfile::tempfile().and_then(|mut file| {
+        file.write_all(text)?;
+        file.rewind()?;
+        Ok(file)
+    });
+    file.map_err(no_temporary)
 }
 
-/// Returns the error for a folder that is in no repository.
-pub(super) fn no_repository() -> Unknown {
-    Unknown::new("this is no git repository", "run `git init`")
+/// Returns the error for a temporary file that cannot be created.
+pub(super) fn no_temporary(error: io::Error) -> Unknown {
+    let folder = std::env::temp_dir();
+    let message = format!("{} cannot be written: {error}", folder.display());
+    Unknown::new(message, "check its permissions")
 }

@@ -6,9 +6,10 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::command::{self, bytes, failed, output, run, unwritable};
+use super::command::{self, failed, input, no_temporary, output, run, text};
 use super::terms::Unknown;
 use crate::project::git::failure;
+use crate::store::git_dir;
 
 /// The command that lists the files of an index.
 const LIST: [&str; 10] = [
@@ -24,6 +25,16 @@ const LIST: [&str; 10] = [
     ":/",
 ];
 
+/// The command that adds what is in the work tree.
+const ADD: [&str; 6] = [
+    "add",
+    "--all",
+    "--sparse",
+    "--ignore-errors",
+    "--pathspec-file-nul",
+    "--pathspec-from-file=-",
+];
+
 /// An index of its own, in which git puts together a tree. It is removed with this value.
 #[derive(Debug)]
 pub(super) struct Index {
@@ -35,15 +46,18 @@ pub(super) struct Index {
 impl Index {
     /// Returns a new one without any file.
     pub(super) fn new(root: &Path) -> Result<Self, Unknown> {
-        let folder = tempfile::tempdir();
-        let folder = folder.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
+        let folder = tempfile::tempdir().map_err(no_temporary)?;
         Ok(Self { root: root.to_owned(), folder })
     }
 
-    /// Begins with what git's own index has: its stat data saves reading what has not changed.
-    pub(super) fn copy(&self, own: &Path) -> Result<(), Unknown> {
-        let copied = if own.exists() { copy_with_time(own, &self.path()) } else { Ok(()) };
-        copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))
+    /// Returns one with what git's own index has: its stat data saves reading what has not changed.
+    pub(super) fn copy(root: &Path) -> Result<Self, Unknown> {
+        let index = Self::new(root)?;
+        let own = git_dir::of(root).map(|(own, _)| own.join("index"));
+        let copied = own.filter(|own| own.exists()).map(|own| copy_with_time(&own, &index.path()));
+        let copied = copied.unwrap_or(Ok(()));
+        copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
+        Ok(index)
     }
 
     fn path(&self) -> PathBuf {
@@ -59,23 +73,20 @@ impl Index {
 
     /// Lists its files, each with a letter and what is in it, and what is in the work tree and not in it.
     pub(super) fn list(&self) -> Result<Vec<u8>, Unknown> {
-        bytes(&mut self.git(&LIST)?)?.map_err(failed)
+        run(&mut self.git(&LIST)?)
     }
 
     /// Runs a command that works on it. Returns what it prints.
     pub(super) fn run(&self, args: &[&str]) -> Result<String, Unknown> {
-        let printed = run(&mut self.git(args)?)?.map_err(failed)?;
-        Ok(printed.trim_end().to_owned())
+        Ok(text(&run(&mut self.git(args)?)?))
     }
 
     /// Adds all that is in the work tree but these files. Returns whether git could store all of it.
     pub(super) fn add_all_but(&self, names: &[&[u8]]) -> Result<bool, Unknown> {
         let excluded = names.iter().map(|name| [b"\0:(exclude,literal,top)", *name].concat());
-        let specs =
-            self.write("specs", &[&b":/"[..], &excluded.collect::<Vec<_>>().concat()].concat())?;
-        let specs = format!("--pathspec-from-file={}", specs.display());
-        let mut add = self.git(&["add", "--all", "--sparse", "--ignore-errors"])?;
-        let added = output(add.args(["--pathspec-file-nul", &specs]))?;
+        let specs = [&b":/"[..], &excluded.collect::<Vec<_>>().concat()].concat();
+        let mut add = self.git(&ADD)?;
+        let added = output(add.stdin(input(&specs)?))?;
         match added.status.code() {
             Some(0 | 1) => Ok(added.status.success()),
             _ => Err(failed(failure(&add, &added))),
@@ -87,18 +98,9 @@ impl Index {
         if names.is_empty() {
             return Ok(());
         }
-        let list = self.write("names", names)?;
-        let list = fs::File::open(&list).map_err(|error| unwritable(&list, &error))?;
         let mut git = self.git(&["update-index", "-z", "--add", "--replace", option])?;
         git.args((option != "--index-info").then_some("--stdin"));
-        run(git.stdin(list))?.map(drop).map_err(failed)
-    }
-
-    /// Writes what a command is to read.
-    fn write(&self, name: &str, text: &[u8]) -> Result<PathBuf, Unknown> {
-        let file = self.folder.path().join(name);
-        fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
-        Ok(file)
+        run(git.stdin(input(names)?)).map(drop)
     }
 }
 

@@ -12,27 +12,19 @@ mod terms;
 mod trees;
 
 use std::path::Path;
-use std::sync::PoisonError;
 
+use self::base::since_head;
 use self::repository::Repository;
-use crate::project::git::is_in_git;
+use self::trees::locked;
 use crate::store::git_dir::WorkTree;
 use crate::text::shown;
 
 pub(crate) use self::terms::{Base, Change, Changed, Unknown};
 pub(crate) use self::trees::{RECEIPTS, Tree, Trees};
 
-/// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
-/// git, and where git says nothing.
-pub(crate) fn head(root: &Path) -> Option<String> {
-    let repository = is_in_git(root).then(|| Repository { root: root.to_owned() });
-    repository?.head().ok()
-}
-
 /// Returns the text of a file in a commit or a tree; `None` if it has no such file.
 pub(crate) fn text_in(root: &Path, commit: &str, file: &Path) -> Result<Option<String>, Unknown> {
-    let file = file.display().to_string().replace('\\', "/");
-    let name = format!("{commit}:{file}");
+    let name = format!("{commit}:{}", file.display());
     Repository { root: root.to_owned() }.ask(&["cat-file", "blob", &name])
 }
 
@@ -44,7 +36,7 @@ pub(crate) fn branch(tree: &WorkTree) -> Result<String, Unknown> {
 /// Finds out what has changed in a work tree, compared with `base`.
 pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
     let now = trees.read()?;
-    let mut last = trees.compared.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = locked(&trees.compared);
     if let (Some(change), Base::Known(base) | Base::Tree(base)) = (&*last, base)
         && (&*change.base, &change.after) == (base, &now.id)
     {
@@ -77,29 +69,24 @@ fn compared(
     now: &Tree,
     base: Base<'_>,
 ) -> Result<Change, Unknown> {
-    let head = repository.id("HEAD^{commit}")?;
-    let compared = |base| {
-        let (base, against) = repository.compared(base, head.clone(), &now.id, &|head| {
-            Ok(differing(repository, trees, head, &now.id)?.1)
-        })?;
-        let (before, files) = differing(repository, trees, &base, &now.id)?;
-        Ok::<_, Unknown>((base, against, before, files))
-    };
-    let first = compared(base);
+    let known = if let Base::Known(id) | Base::Tree(id) = base { id } else { &now.id };
+    let (head, is_kept) = repository.head_and(known)?;
     // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
-    let is_lost = match base {
-        Base::Known(id) | Base::Tree(id) if first.is_err() => {
-            repository.id(&format!("{id}^{{tree}}"))?.is_none()
-        }
-        _ => false,
+    let base = if !is_kept { Base::Coming } else { base };
+    let differing = |base: &str| differing(repository, trees, base, &now.id);
+    let at_head = match base {
+        Base::AtHand | Base::Coming => Some(differing(&head)?),
+        _ => None,
     };
-    let (base, against, before, mut files) = match is_lost {
-        true => compared(Base::Coming)?,
-        false => first?,
+    let (base, against) = match &at_head {
+        Some((_, files)) if files.iter().any(Changed::is_readable) => since_head(&head),
+        _ => repository.compared(base, &head)?,
     };
+    let at_head = at_head.filter(|_| base == head);
+    let (before, mut files) = at_head.map_or_else(|| differing(&base), Ok)?;
     files.retain(|file| now.unread.iter().all(|unread| unread.path != file.path));
     files.extend(now.unread.iter().cloned());
-    Ok(Change { base, against, before, after: now.id.clone(), files, is_lost })
+    Ok(Change { head, base, against, before, after: now.id.clone(), files, is_lost: !is_kept })
 }
 
 /// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the tree
@@ -110,16 +97,12 @@ fn differing(
     base: &str,
     after: &str,
 ) -> Result<(String, Vec<Changed>), Unknown> {
-    if base == after {
-        return Ok((base.to_owned(), Vec::new()));
-    }
     let mut files = repository.files([base, after])?;
     // Nothing of it is in a tree of the work tree, so it is among what differs.
     let names = files.iter().map(|file| &*file.path);
     let apart: Vec<&str> = names.filter(|name| trees.leaves_out(name)).collect();
     if apart.is_empty() {
-        let tree = repository.id(&format!("{base}^{{tree}}"))?;
-        return Ok((tree.unwrap_or_else(|| base.to_owned()), files));
+        return Ok((base.to_owned(), files));
     }
     let before = repository.without(base, &apart)?;
     files.retain(|file| !trees.leaves_out(&file.path));

@@ -3,22 +3,37 @@
 use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use super::command::{self, failed, run};
+use super::command::{failed, git, input, output, run, text};
 use super::index::Index;
 use super::terms::{Changed, Content, NO_FILE, Unknown};
 use crate::os::regular::open_to_read;
 use crate::text::shown;
 
+/// The tree without any file, by the two kinds of ids.
+pub(super) const EMPTY: [&str; 2] = [
+    "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+];
+
 /// How much of a file git looks at to find out whether it is text.
 const START: u64 = 8000;
 
+/// The command that lists what differs between two trees.
+const DIFF: [&str; 9] = [
+    "diff",
+    "--raw",
+    "--numstat",
+    "-z",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+];
+
 /// The mode of a repository in the repository.
 pub(super) const GITLINK: &str = "160000";
-
-/// What a text in UTF-16 begins with.
-const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
@@ -32,38 +47,39 @@ pub(super) struct Repository {
 impl Repository {
     /// Returns the commit of HEAD; the empty tree where there is none.
     pub(super) fn head(&self) -> Result<String, Unknown> {
-        let head = self.id("HEAD^{commit}")?;
-        head.map_or_else(|| self.empty_tree(), Ok)
+        Ok(self.head_and(EMPTY[0])?.0)
+    }
+
+    /// Returns the same, and whether git has what is in the commit or tree of this id.
+    pub(super) fn head_and(&self, id: &str) -> Result<(String, bool), Unknown> {
+        let names = ["HEAD^{commit}", EMPTY[0], EMPTY[1], &format!("{id}^{{tree}}")];
+        let mut git = git(&self.root, &["cat-file", "--batch-check=%(objectname)"])?;
+        let printed = text(&run(git.stdin(input(names.join("\n").as_bytes())?))?);
+        // Of a name that names nothing, it says so in words.
+        let ids = printed.lines().map(|line| Some(line).filter(|line| !line.contains(' ')));
+        let ids: Vec<_> = ids.collect();
+        if let [head, sha_1, sha_256, tree] = ids[..]
+            && let Some(head) = head.or(sha_1).or(sha_256)
+        {
+            return Ok((head.to_owned(), tree.is_some()));
+        }
+        Err(failed(format!("`git cat-file` printed {printed:?}")))
     }
 
     /// Returns the commit that the user has named.
     pub(super) fn commit(&self, name: &str) -> Result<String, Unknown> {
-        self.id(&format!("{name}^{{commit}}"))?.ok_or_else(|| {
+        let commit = format!("{name}^{{commit}}");
+        let id = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])?;
+        id.ok_or_else(|| {
             let help = "name a branch, a tag or a commit; in CI, it has to be fetched first";
             Unknown::new(format!("there is no commit `{}`", shown(name)), help)
         })
     }
 
-    /// Returns a tree without any file.
-    pub(super) fn empty_tree(&self) -> Result<String, Unknown> {
-        let empty = run(&mut self.git(&["hash-object", "-t", "tree", "--stdin"])?)?;
-        Ok(empty.map_err(failed)?.trim_end().to_owned())
-    }
-
-    /// Returns a command.
-    pub(super) fn git(&self, args: &[&str]) -> Result<Command, Unknown> {
-        command::git(&self.root, args)
-    }
-
     /// Returns what a command prints; `None` if it fails.
     pub(super) fn ask(&self, args: &[&str]) -> Result<Option<String>, Unknown> {
-        let output = run(&mut self.git(args)?)?;
-        Ok(output.ok().map(|text| text.trim_end().to_owned()))
-    }
-
-    /// Returns the id of what `name` names; `None` if it names nothing.
-    pub(super) fn id(&self, name: &str) -> Result<Option<String>, Unknown> {
-        self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])
+        let output = output(&mut git(&self.root, args)?)?;
+        Ok(output.status.success().then(|| text(&output.stdout)))
     }
 
     /// Returns a tree without the files of these names.
@@ -80,21 +96,10 @@ impl Repository {
         if trees[0] == trees[1] {
             return Ok(Vec::new());
         }
-        let mut git = self.git(&[
-            "diff",
-            "--raw",
-            "--numstat",
-            "-z",
-            "--no-abbrev",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--ignore-submodules=none",
-        ])?;
-        let listed = run(git.args(trees).arg("--"))?;
-        let listed = listed.map_err(|why| {
-            Unknown::new(why, "in a partial clone, `git diff` by hand fetches what it lacks")
-        })?;
+        let mut git = git(&self.root, &DIFF)?;
+        let help = "in a partial clone, `git diff` by hand fetches what it lacks";
+        let listed = run(git.args(trees).arg("--"));
+        let listed = text(&listed.map_err(|unknown| Unknown { help, ..unknown })?);
         // Each entry of the first list is followed by its path.
         let mut lines = listed.split('\0').filter(|line| !line.is_empty()).peekable();
         let mut objects = HashMap::new();
@@ -134,7 +139,6 @@ impl Repository {
         let mut start = Vec::new();
         let read = open_to_read(&self.root.join(path))
             .and_then(|(file, _)| file.take(START).read_to_end(&mut start));
-        let is_utf_16 = || UTF_16.iter().any(|mark| start.starts_with(mark));
-        read.is_ok() && (!start.contains(&0) || is_utf_16())
+        read.is_ok() && !start.contains(&0)
     }
 }

@@ -16,18 +16,18 @@ pub(crate) enum Base<'b> {
     Known(&'b str),
     /// The tree with which a session's change begins.
     Tree(&'b str),
-    /// What is there now: nothing has changed yet.
-    Now,
 }
 
 /// A change.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
+    /// The commit of HEAD; the empty tree where there is none.
+    pub(crate) head: String,
     /// The commit that it starts from; the empty tree where there is none.
     pub(crate) base: String,
     /// What that is, in words: `since HEAD`.
     pub(crate) against: String,
-    /// The tree of `base`, with nothing in it that does not count.
+    /// What is in `base`, with nothing in it that does not count.
     pub(crate) before: String,
     /// The tree now, with the same files and folders.
     pub(crate) after: String,

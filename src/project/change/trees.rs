@@ -1,9 +1,8 @@
 //! The tree of what is in a work tree now, as git would store it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::command::no_repository;
 use super::index::Index;
 use super::repository::{GITLINK, Repository};
 use super::terms::{Change, Changed, Content, Unknown};
@@ -28,9 +27,19 @@ pub(crate) struct Trees {
     instances: String,
     /// The home in whose `.gitignore` a review of a plan has a line written.
     ignoring: Option<String>,
-    last: Mutex<Option<Arc<Tree>>>,
+    last: Mutex<Option<Last>>,
     /// The last change that was found in it.
     pub(super) compared: Mutex<Option<Change>>,
+}
+
+/// The tree that was read last.
+#[derive(Debug)]
+struct Last {
+    tree: Arc<Tree>,
+    /// The index with which git has put it together.
+    index: Index,
+    /// Somebody may have changed something since.
+    is_old: bool,
 }
 
 /// The files of a work tree.
@@ -60,47 +69,58 @@ impl Trees {
 
     /// Returns the repository.
     pub(super) fn repository(&self) -> Result<Repository, Unknown> {
-        let tree = git_dir::around(&self.root).ok_or_else(no_repository)?;
+        let none = || Unknown::new("this is no git repository", "run `git init`");
+        let tree = git_dir::around(&self.root).ok_or_else(none)?;
         Ok(Repository { root: tree.top })
     }
 
     /// Returns the tree of what is there, or was there when it was read for the first time.
     pub(crate) fn read(&self) -> Result<Arc<Tree>, Unknown> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tree) = &*last {
-            return Ok(Arc::clone(tree));
-        }
-        let tree = Arc::new(self.write(&self.repository()?)?);
-        Ok(Arc::clone(last.insert(tree)))
+        let mut last = locked(&self.last);
+        let read = match last.take() {
+            Some(read) if !read.is_old => read,
+            old => self.write(&self.repository()?, old)?,
+        };
+        Ok(Arc::clone(&last.insert(read).tree))
     }
 
     /// Has it read again: somebody may have changed something.
     pub(crate) fn forget(&self) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        locked(&self.last).iter_mut().for_each(|last| last.is_old = true);
     }
 
-    /// Returns the files that differ between two trees, and apart from them those that only the second one has.
-    pub(crate) fn changed(&self, trees: [&str; 2]) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
+    /// Returns the commit of HEAD, or an empty tree if there is none yet: what work that begins now is compared with. `None` outside
+    /// git, and where git says nothing.
+    pub(crate) fn head(&self) -> Option<String> {
+        let known = locked(&self.compared).as_ref().map(|change| change.head.clone());
+        known.or_else(|| self.repository().ok()?.head().ok())
+    }
+
+    /// Returns the files that differ between two trees. Those that only the second one has come last: nothing limits how many
+    /// somebody adds.
+    pub(crate) fn changed(&self, trees: [&str; 2]) -> Option<Vec<PathBuf>> {
         let repository = self.repository().ok()?;
-        let files = repository.files(trees).ok()?;
-        let (mut changed, mut new) = (Vec::new(), Vec::new());
-        for file in files {
-            let list = if file.is_new() { &mut new } else { &mut changed };
-            let file = repository.root.join(file.path);
-            let below = file.strip_prefix(&self.root);
-            let file = below.or_else(|_| file.strip_prefix(&repository.root));
-            list.extend(file.map(Path::to_owned));
-        }
-        Some((changed, new))
+        let mut files = repository.files(trees).ok()?;
+        files.sort_by_key(Changed::is_new);
+        let shown = |file: Changed| {
+            let whole = repository.root.join(&file.path);
+            let below = whole.strip_prefix(&self.root);
+            below.map_or_else(|_| file.path.into(), Path::to_owned)
+        };
+        Some(files.into_iter().map(shown).collect())
     }
 
-    fn write(&self, repository: &Repository) -> Result<Tree, Unknown> {
-        let index = Index::new(&repository.root)?;
-        if let Some((own, _)) = git_dir::of(&repository.root) {
-            index.copy(&own.join("index"))?;
-        }
+    fn write(&self, repository: &Repository, old: Option<Last>) -> Result<Last, Unknown> {
+        let (index, old) = match old {
+            Some(old) => (old.index, Some(old.tree)),
+            None => (Index::copy(&repository.root)?, None),
+        };
         let listed = index.list()?;
         let is_own = |file: &[u8]| self.leaves_out(&String::from_utf8_lossy(file));
+        let is_changed = differing(&listed).any(|name| !is_own(name));
+        if let Some(tree) = old.filter(|_| !is_changed) {
+            return Ok(Last { tree, index, is_old: false });
+        }
         let large: Vec<(&[u8], Version)> = differing(&listed)
             .filter_map(|name| {
                 let meta = repository.root.join(path(name)).symlink_metadata().ok()?;
@@ -109,7 +129,7 @@ impl Trees {
             .collect();
         let mut unread = Vec::new();
         let names: Vec<&[u8]> = large.iter().map(|(name, _)| *name).collect();
-        if differing(&listed).next().is_some() && !index.add_all_but(&names)? {
+        if is_changed && !index.add_all_but(&names)? {
             // One file that git cannot store, such as `.GIT/x`, hides none of the others.
             let refused = index.list()?;
             let refused = differing(&refused).filter(|name| !names.contains(name) && !is_own(name));
@@ -120,7 +140,7 @@ impl Trees {
             }));
         }
         if !large.is_empty() {
-            let length = repository.empty_tree()?.len();
+            let length = repository.head()?.len();
             let entries = large.iter().flat_map(|(name, version)| {
                 let version = hash::of(format!("{version:?}").as_bytes());
                 let entry = format!("{GITLINK} {version:.length$}\t").into_bytes();
@@ -128,10 +148,12 @@ impl Trees {
             });
             index.update("--index-info", &entries.collect::<Vec<u8>>())?;
         }
-        let own: Vec<&[u8]> =
-            names_in(&listed).map(|(_, name)| name).filter(|it| is_own(it)).collect();
+        let is_in_index = |letter: u8| is_changed || letter != b'?';
+        let own = names_in(&listed).filter(|(letter, name)| is_in_index(*letter) && is_own(name));
+        let own: Vec<&[u8]> = own.map(|(_, name)| name).collect();
         index.update("--force-remove", &own.join(&0))?;
-        Ok(Tree { id: index.run(&["write-tree"])?, unread })
+        let tree = Arc::new(Tree { id: index.run(&["write-tree"])?, unread });
+        Ok(Last { tree, index, is_old: false })
     }
 
     /// Returns whether an instance keeps a file, so that it is in no tree of this work tree.
@@ -147,6 +169,11 @@ impl Trees {
         let is_ignore = || self.ignoring.as_ref().is_some_and(|home| ends(folder, home));
         is_own && is_of_instance() || name == ".gitignore" && is_ignore()
     }
+}
+
+/// Returns what is in a mutex.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the files in a list of an index, each with its letter: `?` for one that is not in the index, `C` for one that is
