@@ -53,7 +53,7 @@ pub(crate) fn in_range(trees: &Trees, range: Option<&str>) -> Result<Vec<Changed
     let repository = trees.repository()?;
     let Some(range) = range else {
         let (base, _) = repository.began(&repository.head()?)?;
-        return Ok(read(trees, Base::Left(&base))?.files);
+        return Ok(read(trees, Base::Tree(&base))?.files);
     };
     let (from, to) = range.split_once("..").unwrap_or((range, ""));
     let to = to.trim_start_matches('.');

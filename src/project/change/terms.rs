@@ -14,7 +14,7 @@ pub(crate) enum Base<'b> {
     Left(&'b str),
     /// What an earlier change was compared with, a commit or a tree; the coming one if git cannot read that anymore.
     Known(&'b str),
-    /// The tree with which a session's change begins.
+    /// This very commit or tree, such as the tree with which a session's change begins.
     Tree(&'b str),
 }
 
