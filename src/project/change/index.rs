@@ -1,13 +1,16 @@
 //! An index of its own, in which git puts together the tree of what is there now.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use tempfile::TempDir;
 
 use super::command::{self, failed, input, no_temporary, output, run, text};
 use super::terms::Unknown;
+use crate::disk;
 use crate::project::git::failure;
 use crate::store::git_dir;
 
@@ -43,21 +46,47 @@ pub(super) struct Index {
     folder: TempDir,
 }
 
-impl Index {
-    /// Returns a new one without any file.
-    pub(super) fn new(root: &Path) -> Result<Self, Unknown> {
-        let folder = tempfile::tempdir().map_err(no_temporary)?;
-        Ok(Self { root: root.to_owned(), folder })
+/// What is in the file of an index, and the time of its last change. Git reads a file that is not older than its index, since
+/// its stat data may hide a change made in the same second; a copy that seems newer would hide it for good.
+#[derive(Debug)]
+pub(super) struct Entries {
+    text: Vec<u8>,
+    time: SystemTime,
+}
+
+impl Entries {
+    /// Returns those of git's own index: their stat data saves reading what has not changed.
+    pub(super) fn own(root: &Path) -> Result<Option<Self>, Unknown> {
+        let own = git_dir::of(root).map(|(own, _)| own.join("index"));
+        let read = own.map_or(Ok(None), |own| Self::read(&own));
+        read.map_err(|error| failed(format!("git's index cannot be read: {error}")))
     }
 
-    /// Returns one with what git's own index has: its stat data saves reading what has not changed.
-    pub(super) fn copy(root: &Path) -> Result<Self, Unknown> {
-        let index = Self::new(root)?;
-        let own = git_dir::of(root).map(|(own, _)| own.join("index"));
-        let copied = own.filter(|own| own.exists()).map(|own| copy_with_time(&own, &index.path()));
-        let copied = copied.unwrap_or(Ok(()));
-        copied.map_err(|error| failed(format!("git's index cannot be copied: {error}")))?;
+    fn read(index: &Path) -> io::Result<Option<Self>> {
+        let Some(time) = disk::modified(index)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self { text: fs::read(index)?, time }))
+    }
+
+    fn write(&self, index: &Path) -> io::Result<()> {
+        fs::write(index, &self.text)?;
+        File::options().write(true).open(index)?.set_modified(self.time)
+    }
+}
+
+impl Index {
+    /// Returns a new one with these entries.
+    pub(super) fn new(root: &Path, entries: Option<&Entries>) -> Result<Self, Unknown> {
+        let folder = tempfile::tempdir().map_err(no_temporary)?;
+        let index = Self { root: root.to_owned(), folder };
+        entries.map_or(Ok(()), |it| it.write(&index.path())).map_err(no_temporary)?;
         Ok(index)
+    }
+
+    /// Returns its entries.
+    pub(super) fn entries(&self) -> Result<Option<Entries>, Unknown> {
+        Entries::read(&self.path()).map_err(no_temporary)
     }
 
     fn path(&self) -> PathBuf {
@@ -102,12 +131,4 @@ impl Index {
         git.args((option != "--index-info").then_some("--stdin"));
         run(git.stdin(input(names)?)).map(drop)
     }
-}
-
-/// Copies a file with the time of its last change. Git reads a file that is not older than its index, since its stat data
-/// may hide a change made in the same second; a copy that seems newer would hide it for good.
-fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
-    let time = fs::metadata(from)?.modified()?;
-    fs::copy(from, to)?;
-    fs::File::options().write(true).open(to)?.set_modified(time)
 }

@@ -84,7 +84,7 @@ impl Repository {
 
     /// Returns a tree without the files of these names.
     pub(super) fn without(&self, tree: &str, names: &[&str]) -> Result<String, Unknown> {
-        let index = Index::new(&self.root)?;
+        let index = Index::new(&self.root, None)?;
         index.run(&["read-tree", tree])?;
         index.update("--force-remove", names.join("\0").as_bytes())?;
         // What a partial clone lacks, it need not have for this.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::index::Index;
+use super::index::{Entries, Index};
 use super::repository::{GITLINK, Repository};
 use super::terms::{Change, Changed, Content, Unknown};
 use crate::chart::Scope;
@@ -37,7 +37,7 @@ pub(crate) struct Trees {
 struct Last {
     tree: Arc<Tree>,
     /// The index with which git has put it together.
-    index: Index,
+    entries: Option<Entries>,
     /// Somebody may have changed something since.
     is_old: bool,
 }
@@ -111,15 +111,16 @@ impl Trees {
     }
 
     fn write(&self, repository: &Repository, old: Option<Last>) -> Result<Last, Unknown> {
-        let (index, old) = match old {
-            Some(old) => (old.index, Some(old.tree)),
-            None => (Index::copy(&repository.root)?, None),
+        let (entries, old) = match old {
+            Some(old) => (old.entries, Some(old.tree)),
+            None => (Entries::own(&repository.root)?, None),
         };
+        let index = Index::new(&repository.root, entries.as_ref())?;
         let listed = index.list()?;
         let is_own = |file: &[u8]| self.leaves_out(&String::from_utf8_lossy(file));
         let is_changed = differing(&listed).any(|name| !is_own(name));
         if let Some(tree) = old.filter(|_| !is_changed) {
-            return Ok(Last { tree, index, is_old: false });
+            return Ok(Last { tree, entries, is_old: false });
         }
         let large: Vec<(&[u8], Version)> = differing(&listed)
             .filter_map(|name| {
@@ -153,7 +154,7 @@ impl Trees {
         let own: Vec<&[u8]> = own.map(|(_, name)| name).collect();
         index.update("--force-remove", &own.join(&0))?;
         let tree = Arc::new(Tree { id: index.run(&["write-tree"])?, unread });
-        Ok(Last { tree, index, is_old: false })
+        Ok(Last { tree, entries: index.entries()?, is_old: false })
     }
 
     /// Returns whether an instance keeps a file, so that it is in no tree of this work tree.
