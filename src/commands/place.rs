@@ -102,7 +102,10 @@ pub(crate) fn resolve(
         Some(root) => root,
         None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, scope)?,
         None if chart.is_default && named.is_none() => {
-            return Err(CliError::with_help("nothing is under review here yet", start()));
+            return Err(CliError::with_help(
+                format!("no {noun} is under review here yet"),
+                start(),
+            ));
         }
         None => return Err(CliError::with_help(no_home(&scope.home, &cwd), start())),
     };

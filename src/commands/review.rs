@@ -176,7 +176,8 @@ pub(crate) fn review(
                 began.fields.clone_from(&event.fields);
                 perform(&place, &began).map_err(failed)?;
             }
-            if !is_nothing && is_watched() {
+            let is_due = || matches!(foresee::peek(&place, &event), Ok((Step::Invoke(_), _)));
+            if is_watched() && is_due() {
                 let files = counted(change.files.len(), "file");
                 tell(&format!("Reviewing {files}. `taskie status` shows how that goes."));
             }
