@@ -23,12 +23,6 @@ const NEW: &str = ".new-";
 /// A new file that a killed process has left behind is removed when it is this old.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
-/// What is older than this may only look so.
-const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-
-/// What a file takes at least on most disks, in bytes.
-const BLOCK: usize = 4096;
-
 /// Returns the contents of a file in the project at `root`; `None` if there is no such file.
 pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_regular(path) {
@@ -130,8 +124,8 @@ pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
 /// Returns an error if the contents of `path` cannot be replaced. The caller holds the lock that covers the file.
 pub(crate) fn try_to_replace(path: &Path) -> io::Result<()> {
     let (mut file, new) = open_new(path)?;
-    // A disk that is full still makes an empty one.
-    let written = file.write_all(&[0; BLOCK]);
+    // A disk that is full still makes an empty one: this is the least that a file with something in it takes on most disks.
+    let written = file.write_all(&[0; 4096]);
     fs::remove_file(new)?;
     written
 }
@@ -193,17 +187,11 @@ pub(crate) fn sync_folder(folder: &Path) {
     }
 }
 
-/// Returns whether something of this age can be removed. A clock that is ahead makes everything old, and nothing that is removed
-/// comes back when it is set right.
-pub(crate) fn is_left(age: Duration, limit: Duration) -> bool {
-    age > limit && age < A_YEAR
-}
-
 /// Removes the files in a folder that are older than `limit` and whose names `is_meant` picks.
 pub(crate) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let age = || modified(&entry.path()).ok()??.elapsed().ok();
-        if is_meant(&entry.file_name()) && age().is_some_and(|age| is_left(age, limit)) {
+        if is_meant(&entry.file_name()) && age().is_some_and(|age| age > limit) {
             // The next sweep tries again.
             let _ = fs::remove_file(entry.path());
         }

@@ -11,7 +11,7 @@ use crate::commands::error::CliError;
 use crate::commands::output::Output;
 use crate::commands::place;
 use crate::page::usd;
-use crate::run::under_way::lost;
+use crate::run::recovery::lost;
 use crate::store::journal::Line;
 use crate::view::timeline::{explained, timeline};
 

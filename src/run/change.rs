@@ -153,7 +153,7 @@ pub(crate) fn sweep(place: &Place) {
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let dir = entry.path();
-        if age(&dir).is_some_and(|age| disk::is_left(age, FORGOTTEN)) {
+        if age(&dir).is_some_and(|age| age > FORGOTTEN) {
             place.store.forget(&entry.file_name().to_string_lossy());
             // The next sweep tries again.
             let _ = fs::remove_dir_all(&dir);

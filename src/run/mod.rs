@@ -11,6 +11,7 @@ pub(crate) mod noticed;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;
+pub(crate) mod recovery;
 pub(crate) mod review;
 mod reviewer;
 pub(crate) mod snapshot;

@@ -22,9 +22,10 @@ use crate::run::change::{again, known};
 use crate::run::noticed::Noticed;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
+use crate::run::recovery::{paid, record_left};
 use crate::run::snapshot::Snapshot;
 use crate::run::stuck::{Stuck, io};
-use crate::run::under_way::{announced, ended, record_left, said_of_running};
+use crate::run::under_way::{announced, ended, said_of_running};
 use crate::run::{gates, meanwhile, reviewer};
 use crate::store::facts::Running;
 use crate::store::journal::{Code, Line};
@@ -138,19 +139,6 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
         };
         return unwritten(result, snapshot, event, lock);
     }
-}
-
-/// Returns the end of the review that is due if it has ended before, nothing was decided about it, and nothing has changed since.
-fn paid(place: &Place, due: &Invocation) -> Option<Ended> {
-    let paid = place.journal().undecided()?;
-    let (by, run) = (paid.by, paid.run);
-    let is_due = (&run.cycle, run.n) == (&due.cycle, due.n);
-    if !is_due || run.seen != place.seen(&due.subject).all {
-        return None;
-    }
-    let effort = Effort { by, seconds: run.seconds, cost: run.cost, ..Effort::default() };
-    let outcome = Outcome::Ran { verdict: run.verdict, found: run.found };
-    Some(Ended { effort, ..Ended::new(due.clone(), outcome) })
 }
 
 /// Says that a review begins: the journal has that before anything is started.

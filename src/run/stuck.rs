@@ -46,8 +46,6 @@ impl std::fmt::Display for Stuck {
     }
 }
 
-impl std::error::Error for Stuck {}
-
 impl From<Fault> for Stuck {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)

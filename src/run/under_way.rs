@@ -1,4 +1,4 @@
-//! The review that is under way, as others see it, and what the journal keeps of it when it is over or lost.
+//! The review that is under way, as others see it, and what the journal keeps of it when it is over.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use crate::engine::spent::PastReview;
 use crate::hash;
 use crate::project::seen::Seen;
 use crate::run::place::Place;
-use crate::store::facts::{Fact, Running};
-use crate::store::journal::{self, Line, ReviewLine};
+use crate::store::facts::Running;
+use crate::store::journal::{self, ReviewLine};
 use crate::store::running;
 
 /// How long a command waits for the end of a review that it has asked to end.
@@ -19,37 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Why a review has no verdict of which nothing else is known.
-const KILLED: &str = "what ran it was killed";
-
 /// Returns the review that is running.
 pub(crate) fn current(place: &Place) -> Option<Running> {
     running::of(place.journal(), &place.dir())
-}
-
-/// Returns the line about a review whose hook was killed, as the next stop writes it.
-pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
-    (!place.is_reviewed()).then(|| left(place)).flatten()
-}
-
-/// Returns the line about a review that was begun and has not ended, as if its hook was killed.
-fn left(place: &Place) -> Option<ReviewLine> {
-    let running = place.journal().facts().running.filter(|running| running.is_started)?;
-    let outcome = Outcome::Failed(KILLED.to_owned());
-    // How long it had been running is not known.
-    Some(ended(place, running, Seen::default(), &outcome, &Effort::default()))
-}
-
-/// Writes to the journal what a hook that was killed could not write. The caller holds the review lock.
-pub(super) fn record_left(place: &Place) {
-    if let Some(left) = left(place) {
-        // Without this line, no limit counts it.
-        let _ = place.journal().add(&Line::Review(left));
-    }
-    if place.journal().facts().running.is_some() {
-        // Whatever begins next replaces it.
-        let _ = place.journal().note(Fact::Over);
-    }
 }
 
 /// Says that a review is running, since when, and how to end it; `None` if none is.
