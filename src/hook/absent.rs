@@ -28,8 +28,7 @@ pub(super) fn unreviewed(answering: &Answering<'_>, drives: bool) -> Option<Stri
         }
         (Some((root, home)), STOPPED) if !drives => {
             let own = driver::own_name(session);
-            let has_begun =
-                Journal::of(&Store::of(&root, &home), &own, &own).facts() != Facts::default();
+            let has_begun = Journal::of(&Store::of(&root, &home), &own).facts() != Facts::default();
             (!has_begun).then(|| (root, UNPROMPTED.to_owned()))?
         }
         _ => return None,

@@ -24,8 +24,8 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Returns the name of its lock and journal, which it shares with others if each session has its own instance.
-    pub(crate) fn shared_name(&self, scope: &Scope) -> Cow<'_, str> {
+    /// Returns the name of its lock, which it shares with others if each session has its own instance.
+    pub(crate) fn lock_name(&self, scope: &Scope) -> Cow<'_, str> {
         match scope.is_per_session() {
             true => scope.folder().replace('/', "-").into(),
             false => self.name.as_str().into(),

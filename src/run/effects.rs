@@ -115,13 +115,15 @@ fn cancel(place: &Place, path: &str) -> io::Result<()> {
 }
 
 fn remove(place: &Place, path: &str) -> io::Result<()> {
-    instance(place, path)?;
+    let name = instance(place, path)?;
     let path = full_path(place, path)?;
     if !path.symlink_metadata()?.is_dir() {
         return Err(io::Error::other("it is not a directory"));
     }
     // This follows no link: a link is removed itself.
-    fs::remove_dir_all(path)
+    fs::remove_dir_all(path)?;
+    place.store.forget(name);
+    Ok(())
 }
 
 fn replace(file: &Path, text: &[u8]) -> io::Result<()> {

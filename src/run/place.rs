@@ -40,8 +40,7 @@ impl Place {
     /// Returns the place of an instance in the project at `root`.
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
-        let shared = instance.shared_name(&chart.scope);
-        let journal = Arc::new(Journal::of(&store, &shared, &instance.name));
+        let journal = Arc::new(Journal::of(&store, &instance.name));
         let (trees, git) = Default::default();
         Self { chart, root, instance, store, settings_before: None, trees, git, journal }
     }
@@ -151,7 +150,7 @@ impl Place {
     /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
     /// because one of them may take over or remove another's files.
     pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
-        WriteLock::acquire(&self.store, &self.journal.file)
+        WriteLock::acquire(&self.store, &self.instance.lock_name(&self.chart.scope))
             .map_err(io("the state cannot be locked"))
     }
 

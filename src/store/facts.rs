@@ -17,9 +17,6 @@ pub(crate) const RUN: &str = "run ";
 /// The most news that wait for a stop.
 const MOST: usize = 20;
 
-/// Of how many instances in one file something is known: only those of sessions share one.
-const INSTANCES: usize = 32;
-
 /// How many sessions are known.
 const SESSIONS: usize = 200;
 
@@ -105,10 +102,10 @@ pub(crate) enum Fact {
     Turn {
         turn: BlocksInTurn,
     },
-    /// What follows from the first bytes of the file, for each instance: nobody needs to read those.
+    /// What follows from the first bytes of the file: nobody needs to read those.
     Facts {
         to: u64,
-        of: All,
+        of: Box<Facts>,
     },
     /// A line from which no fact follows.
     #[serde(other)]
@@ -229,25 +226,14 @@ pub(crate) struct BlocksInTurn {
     pub(super) is_telling: bool,
 }
 
-/// The facts about each instance whose lines are in one file.
-pub(super) type All = IndexMap<String, Facts>;
-
-/// Returns what follows from these lines, after `all`.
-pub(super) fn fold<'l>(all: All, lines: impl Iterator<Item = &'l str>) -> All {
+/// Returns what follows from these lines, after `facts`.
+pub(super) fn fold<'l>(facts: Facts, lines: impl Iterator<Item = &'l str>) -> Facts {
     let entries = lines.filter_map(|line| Some((line, serde_json::from_str::<Entry>(line).ok()?)));
-    entries.fold(all, |mut all, (line, entry)| {
-        match entry.fact {
-            Fact::Facts { of, .. } if all.is_empty() => return of,
-            Fact::Facts { .. } | Fact::Other => return all,
-            _ => {}
-        }
-        let mut facts = all.shift_remove(&entry.instance).unwrap_or_default();
+    entries.fold(facts, |mut facts, (line, entry)| {
         if let Fact::Decision { .. } = entry.fact {
             facts.last = number(line);
         }
-        all.insert(entry.instance, facts.after(entry.fact));
-        forget_first(&mut all, INSTANCES);
-        all
+        facts.after(entry.fact)
     })
 }
 
@@ -373,8 +359,7 @@ mod tests {
                 format!(r#"{{"at":"2026-01-31T12:00:00.000Z","instance":"a","line":{line}}}"#)
             })
             .collect();
-        let mut all = fold(All::default(), lines.iter().map(String::as_str));
-        all.swap_remove("a").unwrap_or_default()
+        fold(Facts::default(), lines.iter().map(String::as_str))
     }
 
     const STOP: &str = r#""decision","event":"Stop","wrote":{"fields":{"n":1},"chart":null,
@@ -442,7 +427,7 @@ mod tests {
     fn a_sum_of_lines_is_what_they_say() {
         let home = tempfile::tempdir().unwrap();
         let store = crate::store::Store::of(home.path(), "home");
-        let journal = crate::store::journal::Journal::of(&store, "a", "a");
+        let journal = crate::store::journal::Journal::of(&store, "a");
         for n in 0..2_000 {
             let text = format!("{n} {}", "x".repeat(60));
             journal.note(Fact::News { text }).unwrap();

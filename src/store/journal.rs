@@ -176,14 +176,14 @@ fn read(store: &Store, file: &str, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
     for entry in lines::read(store, file, wanted) {
         match entry {
             Readable::Line(line) => lines.push(*line),
-            Readable::Entry(Entry { instance, fact: Fact::Dropped, .. }) => {
-                let is_it = |line: &Line| matches!(line, Line::Decision(it) if it.instance == instance && it.wrote.is_some());
+            Readable::Entry(Entry { fact: Fact::Dropped, .. }) => {
+                let is_it = |line: &Line| matches!(line, Line::Decision(it) if it.wrote.is_some());
                 // Nothing of it was written.
                 lines.iter().rposition(is_it).map(|at| lines.remove(at));
             }
-            Readable::Entry(Entry { instance, fact: Fact::Aside { why }, .. }) => {
+            Readable::Entry(Entry { fact: Fact::Aside { why }, .. }) => {
                 let last = lines.iter_mut().rev().find_map(|line| match line {
-                    Line::Review(review) if review.run.instance == instance => Some(review),
+                    Line::Review(review) => Some(review),
                     _ => None,
                 });
                 last.into_iter().for_each(|review| review.run.aside = Some(why.clone()));
@@ -203,44 +203,43 @@ fn is_of_review(line: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Journal {
     pub(super) store: Store,
-    /// The name of its file, which it may share with other instances.
-    pub(crate) file: String,
+    /// The instance, which is also the name of the file.
     pub(crate) instance: String,
     /// What was known when the file was read last.
     known: Mutex<(Version, Folded)>,
 }
 
 impl Journal {
-    /// Returns the journal of `instance`, whose lines are in the file called `file`.
-    pub(crate) fn of(store: &Store, file: &str, instance: &str) -> Self {
-        let (store, file, instance) = (store.clone(), file.to_owned(), instance.to_owned());
-        Self { store, file, instance, known: Mutex::default() }
+    /// Returns the journal of `instance`.
+    pub(crate) fn of(store: &Store, instance: &str) -> Self {
+        let (store, instance) = (store.clone(), instance.to_owned());
+        Self { store, instance, known: Mutex::default() }
     }
 
     /// Returns the journal of what is known in a home whatever the instance: the sessions, and the reviewers that cannot run.
     pub(super) fn of_home(store: &Store) -> Self {
-        Self::of(store, HOME, HOME)
+        Self::of(store, HOME)
     }
 
     /// Returns the facts about the instance now.
     pub(crate) fn facts(&self) -> Facts {
-        let version = lines::version(&self.store, &self.file);
+        let version = lines::version(&self.store, &self.instance);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.0 != version {
-            *known = (version, lines::folded(&self.store, &self.file));
+            *known = (version, lines::folded(&self.store, &self.instance));
         }
-        known.1.all.get(&self.instance).cloned().unwrap_or_default()
+        known.1.facts.clone()
     }
 
     /// Returns a file in its place that is not believed, if nothing else is known.
     pub(crate) fn misfit(&self) -> Option<PathBuf> {
         let is_unknown = self.facts() == Facts::default();
-        is_unknown.then(|| lines::misfit(&self.store, &self.file)).flatten()
+        is_unknown.then(|| lines::misfit(&self.store, &self.instance)).flatten()
     }
 
     /// Returns a folder in which it cannot be read, and why.
     pub(super) fn unreadable(&self) -> Option<(PathBuf, io::Error)> {
-        lines::unreadable(&self.store, &self.file)
+        lines::unreadable(&self.store, &self.instance)
     }
 
     /// Adds a line, unless it is about a decision that has done nothing and is the same as the last one.
@@ -277,9 +276,9 @@ impl Journal {
     }
 
     fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {
-        lines::append(&self.store, &self.file, &serde_json::to_vec(line)?, is_kept)?;
+        lines::append(&self.store, &self.instance, &serde_json::to_vec(line)?, is_kept)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        lines::sum_up(&self.store, &self.file, now(), std::mem::take(&mut *known).1);
+        lines::sum_up(&self.store, &self.instance, now(), std::mem::take(&mut *known).1);
         Ok(())
     }
 
@@ -289,9 +288,7 @@ impl Journal {
     }
 
     fn read_wanted(&self, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
-        let mut lines = read(&self.store, &self.file, wanted);
-        lines.retain(|line| line.instance() == self.instance);
-        lines
+        read(&self.store, &self.instance, wanted)
     }
 
     /// Returns the runs that have ended, oldest first.

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::facts::{self, All, Entry, Fact};
+use super::facts::{self, Entry, Fact, Facts};
 use crate::disk;
 use crate::os::file::{is_at, is_ours};
 use crate::os::regular::open_to_append;
@@ -129,38 +129,38 @@ pub(super) fn misfit(store: &Store, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// The facts about the instances whose lines are in one file.
+/// The facts that follow from the files of one name.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
-    pub(super) all: All,
+    pub(super) facts: Facts,
     /// They follow from this many bytes of the file, of which many had to be read; `None` if few had, or if there is another
     /// file, too.
     to: Option<u64>,
 }
 
-/// Returns the facts about the instances whose lines are in the files of `name`.
+/// Returns the facts that follow from the files of `name`.
 pub(super) fn folded(store: &Store, name: &str) -> Folded {
     let files = files(store, name);
     if let [file] = &files[..] {
-        let (all, start) = last_facts(file).unwrap_or_default();
+        let (facts, start) = last_facts(file).unwrap_or_default();
         let (rest, read) = text_from(file, start).unwrap_or_default();
-        let all = facts::fold(all, rest.lines());
-        return Folded { all, to: (read >= OFTEN).then_some(start + read) };
+        let facts = facts::fold(facts, rest.lines());
+        return Folded { facts, to: (read >= OFTEN).then_some(start + read) };
     }
     let texts: Vec<String> = files.into_iter().map(whole).collect();
-    let all = facts::fold(All::default(), merged(&texts).into_iter());
-    Folded { all, to: None }
+    let facts = facts::fold(Facts::default(), merged(&texts).into_iter());
+    Folded { facts, to: None }
 }
 
 /// Returns what the last line with facts has, and after which byte the others follow; `None` if the end of the file has no such
 /// line.
-fn last_facts(file: &File) -> Option<(All, u64)> {
+fn last_facts(file: &File) -> Option<(Facts, u64)> {
     let length = file.metadata().ok()?.len();
     let (tail, _) = text_from(file, length.saturating_sub(TAIL)).ok()?;
     let start = tail[..tail.rfind(FACTS)?].rfind('\n')? + 1;
     let entry: Entry = serde_json::from_str(tail[start..].lines().next()?).ok()?;
     match entry.fact {
-        Fact::Facts { to, of } => Some((of, to)),
+        Fact::Facts { to, of } => Some((*of, to)),
         _ => None,
     }
 }
@@ -175,8 +175,9 @@ fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
 
 /// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.
 pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
-    if let Folded { all: of, to: Some(to) } = folded {
-        let facts = Entry { at, instance: String::new(), fact: Fact::Facts { to, of } };
+    if let Folded { facts, to: Some(to) } = folded {
+        let fact = Fact::Facts { to, of: Box::new(facts) };
+        let facts = Entry { at, instance: name.to_owned(), fact };
         let line = serde_json::to_vec(&facts).unwrap_or_default();
         // One that is too long would not be found.
         if (line.len() as u64) < OFTEN {
