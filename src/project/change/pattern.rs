@@ -18,8 +18,15 @@ pub(super) fn is_skipped(path: &str, patterns: &[String]) -> bool {
 fn is_like(path: &str, pattern: &str) -> bool {
     let start = if pattern.contains('/') { "/" } else { "/**/" };
     let end = if pattern.ends_with('/') { "**" } else { "" };
-    let pattern = pattern.trim_start_matches('/').replace('\\', r"\\").replace('{', r"\{");
-    glob_match(format!("{start}{pattern}{end}"), format!("/{path}"))
+    let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+    let pattern = pattern.replace('\\', r"\\").replace('{', r"\{");
+    // Beside another sign, two stars are one.
+    let folders = pattern.split('/').map(|folder| match folder {
+        "**" => folder.to_owned(),
+        _ => folder.replace("**", "*"),
+    });
+    let folders: Vec<String> = folders.collect();
+    glob_match(format!("{start}{}{end}", folders.join("/")), format!("/{path}"))
 }
 
 #[cfg(test)]
@@ -63,6 +70,8 @@ mod tests {
             ("a**/b", vec!["a/b", "ax/b"], vec!["a/x/b", "ab"]),
             ("a/b**", vec!["a/bc"], vec!["a/b/c"]),
             ("!a", vec!["!a"], vec!["a", "b"]),
+            ("build**/", vec!["buildx/a"], vec!["build.rs", "a/build/b"]),
+            ("//", vec![], vec!["a", "a/b"]),
             ("[ab].{c,d}", vec!["a.{c,d}"], vec!["a.c", "c.{c,d}"]),
             // No name takes long.
             ("*a*a*a*a*a*a*a*ab", vec![&hard[1..]], vec![&hard[..60]]),
