@@ -312,7 +312,7 @@ pub struct FailedGate {
     pub why: String,
     /// The last lines of its output.
     pub output: String,
-    /// How many gates have failed since a review ran.
+    /// How many gates have failed since a review ran, or the last command.
     pub times: usize,
 }
 

@@ -9,7 +9,7 @@ use super::statement::{PASSED, Receipt, Reviewed};
 use crate::chart::Chart;
 use crate::engine::context::{Context, base, running_cycle};
 use crate::hash::{self, IndexMap};
-use crate::store::facts::{ENTER, RUN};
+use crate::store::facts::RUN;
 use crate::store::journal::{DecisionLine, Line, ReviewLine};
 
 /// Returns the receipts of an instance in the directory `dir` whose journal has these lines, oldest first.
@@ -90,14 +90,15 @@ pub(crate) fn unpassed(chart: &Chart, dir: &Path, lines: &[Line]) -> Vec<String>
 /// Returns how a decision has ended a cycle with these reviews: it has passed if the chart went on after them at a stop, and its
 /// reviews were not off.
 fn how(chart: &Chart, decided: &DecisionLine, before: &Context, reviews: &[&ReviewLine]) -> String {
-    let is_command = [ENTER, RUN].iter().any(|start| decided.event.starts_with(start));
     let advances = decided.fired().any(|rule| chart.advances(&rule.rule));
     let is_off = running_cycle(chart, before)
         .is_some_and(|cycle| before.get(&cycle.limit) == Some(&json!(0)));
     let last = reviews.last().filter(|review| review.run.failure().is_none());
     let has_verdict = last.is_some_and(|review| review.run.verdict.is_some());
     match () {
-        () if is_command => decided.event.strip_prefix(RUN).unwrap_or(&decided.event).to_owned(),
+        () if decided.is_of_command() => {
+            decided.event.strip_prefix(RUN).unwrap_or(&decided.event).to_owned()
+        }
         () if advances && has_verdict && !is_off => PASSED.to_owned(),
         () => "not passed".to_owned(),
     }

@@ -18,7 +18,7 @@ use crate::project::change::{self, Base};
 use crate::project::seen::Seen;
 use crate::project::state_file;
 use crate::receipt::statement::entries;
-use crate::run::change::{again, known};
+use crate::run::change::again;
 use crate::run::noticed::Noticed;
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -86,7 +86,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
     let hook = hook_timeout(event).saturating_sub(before.as_secs());
     let mut event = event.clone();
     let mut begun = None;
-    let mut have_passed = false;
+    let mut passed: Option<Vec<String>> = None;
     // Gates take their time and may change the work: after them, this looks and decides again.
     loop {
         // The process that held the lock a moment ago may have done what this decision asks for.
@@ -116,14 +116,18 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
                 begun.insert(begin(place, &snapshot, &announced)?)
             }
         };
+        let gates = &invocation.gates.commands;
         let outcome = match place.obstacle(&snapshot.as_world(), &invocation) {
             // Don't pay for a review that cannot count.
             Some(obstacle) => Some(Outcome::Failed(obstacle)),
-            None if have_passed || invocation.gates.commands.is_empty() => None,
+            None if gates.is_empty() || passed.as_ref() == Some(gates) => None,
+            None if passed.is_some() => {
+                Some(Outcome::Failed("other gates are due than those that have run".to_owned()))
+            }
             None => {
                 let failed = gates::run(place, &invocation, hook / 2, &lock, begun, &announced)?;
                 if failed.is_none() {
-                    have_passed = true;
+                    passed = Some(gates.clone());
                     place.trees().forget();
                     continue;
                 }
@@ -232,7 +236,7 @@ fn record(
 fn code(place: &Place, event: &Event) -> Option<Code> {
     let base = event.fields["base"].as_str().map(str::to_owned);
     let base = base.or_else(|| place.journal().facts().left.base);
-    let base = base.as_deref().map_or(Base::AtHand, |base| known(place, base));
+    let base = base.as_deref().map_or(Base::AtHand, Base::Known);
     let change = change::read(place.trees(), base).ok()?;
     let files = entries(&change.files);
     Some(Code { head: Some(change.head), base: change.base, tree: change.after, files })

@@ -312,10 +312,14 @@ impl Journal {
         last.filter(|review| review.run.failure().is_none() && review.run.seen.is_some())
     }
 
-    /// Returns how many gates have failed since the last review ran.
+    /// Returns how many gates have failed since the last review ran, or the last command.
     pub(crate) fn failed_gates(&self) -> usize {
         let lines = self.read();
-        let since = lines.iter().rev().take_while(|line| !matches!(line, Line::Review(_)));
+        let since = lines.iter().rev().take_while(|line| match line {
+            Line::Review(_) => false,
+            Line::Decision(decided) => !decided.is_of_command(),
+            Line::Gate(_) => true,
+        });
         let is_failed = |line: &&Line| matches!(line, Line::Gate(gate) if gate.error.is_some());
         since.filter(is_failed).count()
     }
@@ -330,15 +334,6 @@ impl Line {
         }
     }
 
-    /// Returns the instance that the line is about.
-    pub(crate) fn instance(&self) -> &str {
-        match self {
-            Self::Decision(decided) => &decided.instance,
-            Self::Review(review) => &review.run.instance,
-            Self::Gate(gate) => &gate.instance,
-        }
-    }
-
     /// Returns when the line was written, in RFC 3339.
     pub(crate) fn at(&self) -> &str {
         match self {
@@ -350,6 +345,11 @@ impl Line {
 }
 
 impl DecisionLine {
+    /// Returns whether it is about a command, or a phase that is entered.
+    pub(crate) fn is_of_command(&self) -> bool {
+        [ENTER, RUN].iter().any(|start| self.event.starts_with(start))
+    }
+
     /// The rules that fired, in order.
     pub(crate) fn fired(&self) -> impl Iterator<Item = &TriedLine> {
         self.rules.iter().filter(|rule| rule.fired)

@@ -89,7 +89,7 @@ const ROWS: &[Row] = &[
     ("gate.command", MaybeText, "the command line of the gate; none if no gate failed"),
     ("gate.why", MaybeText, "how it failed: `exited with code 1`"),
     ("gate.output", Text, "the last lines of its output"),
-    ("gate.times", Number, "how many gates have failed since the last review that ran; 0 if this one has not"),
+    ("gate.times", Number, "how many gates have failed since the last review that ran, or the last command; 0 if this one has not"),
     ("git.dirty", Flag, "there are uncommitted changes outside the home; false outside git"),
     ("git.base", MaybeText, "the commit up to which reviews of code that passed have seen everything, or at which the instance began; none if that is unknown"),
     ("reviewers", Of(Rest::None, |names| Type::list(words(names.chart.reviewers.keys()))), "the names of the tables under `[reviewers]`"),
