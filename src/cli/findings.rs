@@ -63,6 +63,7 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     }
     let about = &args.asking.about;
     let place = place::chosen(chart, about)?;
+    place::refuse_several(&place, about, &format!("{program} {ruling} {}", shown(id)))?;
     let entries = place.snapshot().ledger();
     let Some(entry) = entries.iter().find(|entry| entry.id == id) else {
         let (id, option) = (shown(id), place.option());

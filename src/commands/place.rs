@@ -112,7 +112,7 @@ pub(crate) fn resolve(
     let instance = match named {
         Some(instance) => instance,
         None => {
-            let newest = under_review(scope, &root, session);
+            let newest = under_review(chart, &root, session);
             warn(newest.warnings);
             newest.instance.ok_or_else(|| {
                 let of = if scope.is_of_changes() { " of this branch or a session" } else { "" };
@@ -271,7 +271,7 @@ pub(crate) fn chart_of(plans: Arc<Chart>, line: &Glance<'_>) -> Arc<Chart> {
 /// state was written.
 fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, SystemTime)> {
     let root = home::project_root(&cwd().ok()?, &chart.scope.home)?;
-    let instance = under_review(&chart.scope, &root, session).instance?;
+    let instance = under_review(chart, &root, session).instance?;
     let place = Place::new(Arc::clone(chart), root, instance);
     let is_driven = session.is_some_and(|session| driver::drives(place.journal(), session));
     let written = place.root.join(state_file(&place)).metadata().and_then(|meta| meta.modified());
@@ -279,8 +279,9 @@ fn recency(chart: &Arc<Chart>, session: Option<&str>) -> Option<(bool, SystemTim
 }
 
 /// Returns the instance that the session has worked on last. Without a session it is, of plans, the one that was modified last; of
-/// changes, that of the current branch or of a session, whichever was modified last.
-fn under_review(scope: &Scope, root: &Path, session: Option<&str>) -> Newest {
+/// changes, that of the current branch or of a session, one whose reviews are under way first.
+fn under_review(chart: &Arc<Chart>, root: &Path, session: Option<&str>) -> Newest {
+    let scope = &chart.scope;
     if !scope.is_of_changes() {
         let claimed = session.and_then(|session| {
             driver::claimed(&[root.to_owned()], &scope.home, session).ok().flatten()
@@ -289,7 +290,7 @@ fn under_review(scope: &Scope, root: &Path, session: Option<&str>) -> Newest {
         let claimed = claimed.filter(|claimed| claimed.instance.is_some());
         return claimed.unwrap_or_else(|| find::newest(root, scope));
     }
-    let own = session.map(driver::own_name).unwrap_or_default();
+    let own = session.map(driver::own_name);
     let branch = git_dir::around(root).and_then(|tree| changes::branch(&tree).ok());
     let branch = branch.map(|branch| change::name_of(&branch)).unwrap_or_default();
     let written = |name: &String| {
@@ -297,16 +298,23 @@ fn under_review(scope: &Scope, root: &Path, session: Option<&str>) -> Newest {
         root.join(state).metadata().and_then(|meta| meta.modified()).ok()
     };
     let mut names = find::names(root, scope).unwrap_or_default();
-    names.retain(|name| *name == branch || driver::is_own_name(name));
-    let name = names.iter().max_by_key(|name| (**name == own, written(name)));
+    // What another session changes is not this one's.
+    names.retain(|name| {
+        *name == branch || own.as_ref().map_or_else(|| driver::is_own_name(name), |own| name == own)
+    });
+    let is_in_cycle = |name: &str| existing(chart, root, name).is_ok_and(|it| it.is_in_cycle());
+    let rank = |name: &String| (own.as_ref() == Some(name), is_in_cycle(name), written(name));
+    let name = names.iter().max_by_key(|name| rank(name));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 
 /// Refuses a command that changes the state, names no instance, and may be about another one than `place`, too: if cycles of both
-/// are running. `call` is the command.
+/// are running. A session means its own change. `call` is the command.
 pub(crate) fn refuse_several(place: &Place, about: &About, call: &str) -> Result<(), CliError> {
     let (chart, scope) = (&place.chart, &place.chart.scope);
-    if scope.is_per_session() || about.name().is_some() || !place.is_in_cycle() {
+    let own = session(&about.of)?.map(|session| driver::own_name(&session));
+    let is_meant = about.name().is_some() || own.as_ref() == Some(&place.instance.name);
+    if scope.is_per_session() || is_meant || !place.is_in_cycle() {
         return Ok(());
     }
     let names = find::names(&place.root, scope).unwrap_or_default();
