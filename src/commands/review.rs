@@ -72,12 +72,20 @@ impl From<Unknown> for CliError {
 pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliError> {
     let session = place::session(of)?.ok_or_else(place::unknown_session)?;
     let place = here(chart, Some(&session))?;
+    refuse_running(&place)?;
     let mut began = asked::began(chart);
     began.session = Some(session.clone());
     let begins = foresee::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
-    let base = change::base(&place).filter(|_| !begins);
-    let base = base.as_deref().map_or(Base::Coming, |base| change::known(&place, base));
-    let change = find(&place, base)?;
+    let known = change::base(&place);
+    let known = known.map(|base| find(&place, Base::Known(&base))).transpose()?;
+    let change = match known {
+        // What has changed since is not reviewed yet.
+        Some(known) if !begins || !known.files.is_empty() => known,
+        _ => find(&place, Base::Coming)?,
+    };
+    if !place.is_in_cycle() {
+        change::forget_prompts(&place);
+    }
     let mut event = match begins {
         true => began,
         false => asked::next(&place, None),
@@ -131,9 +139,9 @@ pub(crate) fn review(
 ) -> Result<Output, CliError> {
     let mut place = here(chart, None)?;
     let is_preview = args.print_prompt;
-    // What the other one compares with must stay as it is. A preview only reads it.
-    if let Some(running) = under_way::running(&place).filter(|_| !is_preview) {
-        return Err(CliError::new(running).with_code(NOT_REVIEWED));
+    // A preview only reads it.
+    if !is_preview {
+        refuse_running(&place)?;
     }
     // Only what a review has read stays what it was compared with.
     let begins = foresee::entered(&place.snapshot(), &asked::began(chart)).map_err(failed)?;
@@ -198,6 +206,12 @@ pub(crate) fn review(
     change::release(&place);
     change::sweep(&place);
     Ok(output)
+}
+
+/// Refuses to begin while a review is running: what that is compared with must stay as it is.
+fn refuse_running(place: &Place) -> Result<(), CliError> {
+    let running = under_way::running(place);
+    running.map_or(Ok(()), |running| Err(CliError::new(running).with_code(NOT_REVIEWED)))
 }
 
 fn is_ci() -> bool {

@@ -67,14 +67,25 @@ fn of_both(
     };
     if let Some(place) = plan.driven().filter(|place| acts(place, answering.event)) {
         let is_of_code = place.snapshot().view().running().is_some_and(Cycle::is_of_code);
-        change.place.iter().filter(|_| is_of_code).for_each(change::abandon);
-        return answering.answer(plan);
+        let reply = answering.answer(plan)?;
+        if is_of_code && reply.has_passed {
+            // What a review has found in the change is still to be fixed.
+            change.place.iter().filter(|place| !has_reviews(place)).for_each(change::abandon);
+        }
+        return Ok(reply);
     }
     let first = answering.answer(plan)?;
     match first.blocks() {
         true => Ok(first),
         false => Ok(first.followed_by(answering.answer(change)?)),
     }
+}
+
+/// Returns whether the cycle that is running has had a review.
+fn has_reviews(place: &Place) -> bool {
+    let snapshot = place.snapshot();
+    let view = snapshot.view();
+    view.running().is_some_and(|cycle| view.standing(cycle).count > 0)
 }
 
 /// Returns whether a cycle of the instance is running, and the stop is about it: while a review that is due only waits for the

@@ -188,7 +188,7 @@ fn see_change(place: &Place, event: &mut Event) -> Result<(), String> {
     let Some(base) = change::base(place) else {
         return Ok(());
     };
-    let base = change::known(place, &base);
+    let base = Base::Known(&base);
     let change = change::find(place, base).map_err(Unknown::in_words)?;
     change::describe(place, fields, &change);
     // The agent has gone on without a prompt.

@@ -36,9 +36,6 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let instance = instance.ok_or_else(|| warnings.join(" "))?;
     let place = Place::new(chart, root, instance);
     let prompt = event.fields["prompt"].as_str().unwrap_or_default();
-    if change::is_sent(&place, prompt) {
-        return nothing;
-    }
     let mut warnings = Vec::new();
     if !place.is_in_cycle() {
         change::sweep(&place);
@@ -48,7 +45,9 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         let began = begin(&place, session, Base::Tree(&now.id));
         warnings = began.inspect_err(|_| change::release(&place))?;
     }
-    change::remember(&place, prompt);
+    if !change::is_sent(&place, prompt) {
+        change::remember(&place, prompt);
+    }
     Ok(warnings)
 }
 

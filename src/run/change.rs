@@ -16,7 +16,7 @@ use crate::hash;
 use crate::os::file::create_private_folder;
 use crate::os::regular::create_private;
 use crate::page::counted;
-use crate::project::change::{self, Base, Change, Changed, Unknown};
+use crate::project::change::{self, Base, Change, Unknown};
 use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
@@ -65,14 +65,6 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     base.map(str::to_owned)
 }
 
-/// Returns a base of the change at `place` that was found before: that of a session is a tree, and that of a branch a commit.
-pub(crate) fn known<'b>(place: &Place, base: &'b str) -> Base<'b> {
-    match place.is_own() {
-        true => Base::Tree(base),
-        false => Base::Known(base),
-    }
-}
-
 /// Finds out what has changed, and has the repository keep it for the reviewers that are started at `place`.
 pub(crate) fn find(place: &Place, base: Base<'_>) -> Result<Change, Unknown> {
     let dir = place.dir();
@@ -107,8 +99,8 @@ pub(crate) fn abandon(place: &Place) {
     release(place);
 }
 
-/// Returns whether a prompt is a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names the
-/// folder of the change, which no user does.
+/// Returns whether a prompt may be a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names
+/// the folder of the change.
 pub(crate) fn is_sent(place: &Place, prompt: &str) -> bool {
     prompt.contains(&*place.instance.dir.to_string_lossy())
 }
@@ -167,6 +159,12 @@ fn skipped(place: &Place) -> Vec<String> {
     snapshot.view().skipped().unwrap_or_default()
 }
 
+/// Returns those of the change at `place`: of one whose review was asked for, each file counts.
+fn passed_over(place: &Place) -> Vec<String> {
+    let is_asked = !place.is_own() || is_on(place) == Ok(false);
+    if is_asked { Vec::new() } else { skipped(place) }
+}
+
 /// Returns whether each session has a change of its own. The error says why that cannot be found out.
 pub(crate) fn is_on(place: &Place) -> Result<bool, String> {
     let read = place.settings()?;
@@ -180,7 +178,7 @@ pub(crate) fn see(place: &Place, fields: &mut Json) {
     }
     fields["own"] = place.is_own().into();
     if let Some(base) = base(place)
-        && let Ok(change) = change::read(place.trees(), known(place, &base))
+        && let Ok(change) = change::read(place.trees(), Base::Known(&base))
     {
         describe(place, fields, &change);
     }
@@ -202,7 +200,7 @@ pub(super) fn again(place: &Place, event: &Event) -> Result<Event, String> {
     if place.trees().read().map_err(Unknown::in_words)?.id == tree {
         return Ok(event.clone());
     }
-    let change = change::read(place.trees(), known(place, base)).map_err(Unknown::in_words)?;
+    let change = change::read(place.trees(), Base::Known(base)).map_err(Unknown::in_words)?;
     if change.is_lost {
         return Err("git no longer has what the change was compared with".to_owned());
     }
@@ -225,8 +223,7 @@ pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
     let Some(tree) = tree else {
         return false;
     };
-    // What was asked for is all that has changed.
-    let skip = if place.is_own() { skipped(place) } else { Vec::new() };
+    let skip = passed_over(place);
     let now = find(place, Base::Tree(&tree));
     !now.is_ok_and(|now| now.lines(&skip).is_none())
 }
@@ -244,23 +241,18 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
     if more > 0 {
         files.push(format!("{}; `git diff --stat` lists them", counted(more, "more file")));
     }
-    let (is_own, skip) = (place.is_own(), skipped(place));
-    let lines = change.lines(&skip);
-    let is_readable = match is_own {
-        true => lines.is_some(),
-        false => change.files.iter().any(Changed::is_readable),
-    };
+    let skip = passed_over(place);
     for (name, value) in [
         ("change", json!(files)),
-        ("base", json!(if is_own { &change.before } else { &change.base })),
+        ("base", json!(change.base)),
         ("against", json!(change.against)),
         ("tree", json!(change.after)),
         ("range", json!(format!("{} {}", change.before, change.after))),
-        ("lines", json!(lines)),
-        ("readable", json!(is_readable)),
-        ("unread", json!(change.unread(if is_own { &skip } else { &[] }))),
+        ("lines", json!(change.lines(&skipped(place)))),
+        ("readable", json!(change.lines(&skip).is_some())),
+        ("unread", json!(change.unread(&skip))),
         ("lost", json!(change.is_lost)),
-        ("own", json!(is_own)),
+        ("own", json!(place.is_own())),
         ("asked", json!(asked(place))),
         ("rules", json!(rules(place))),
         ("model", json!("")),

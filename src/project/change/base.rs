@@ -24,9 +24,10 @@ const DEFAULTS: [&str; 5] = [
     "refs/heads/master",
 ];
 
-/// What the log of HEAD says where no commit is made. What says something else counts as made here.
-const CHECKED_OUT: [&str; 5] =
-    ["clone: ", "checkout: ", "reset: ", "Fast-forward", "(start): checkout"];
+/// What the log of HEAD names first where no commit is made: also what ends with `(start)`, such as a rebase, and the second ones if
+/// `Fast-forward` follows. What names something else counts as made here.
+const CHECKED_OUT: [&str; 3] = ["clone", "checkout", "reset"];
+const FORWARD: [&str; 2] = ["pull", "merge"];
 
 /// What the log of a remote's branch says of what was pushed from here.
 const PUSHED: &str = "update by push";
@@ -122,7 +123,6 @@ impl Repository {
         for log in dirs.filter_map(|dir| fs::read(dir.join("logs/HEAD")).ok()) {
             let log = String::from_utf8_lossy(&log);
             let entries = log.lines().filter_map(|line| line.split_once('\t'));
-            let is_made = |what: &str| !CHECKED_OUT.iter().any(|other| what.contains(other));
             let own = entries.filter(|(_, what)| is_made(what));
             made.extend(own.filter_map(|(ids, _)| ids.split(' ').nth(1).map(str::to_owned)));
         }
@@ -192,5 +192,39 @@ impl Repository {
                 name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("refs/heads/"));
             (short.unwrap_or(name).to_owned(), id.to_owned())
         }))
+    }
+}
+
+/// Returns whether what the log of HEAD says is that a commit was made.
+fn is_made(what: &str) -> bool {
+    match what.split_once(": ") {
+        Some((did, "Fast-forward")) => !FORWARD.iter().any(|it| did.starts_with(it)),
+        Some((did, _)) => !CHECKED_OUT.contains(&did) && !did.ends_with("(start)"),
+        None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The subject of a commit may say anything.
+    #[test]
+    fn what_is_made_here() {
+        for (what, expected) in [
+            ("commit: fix: reset: x", true),
+            ("commit: Fast-forward", true),
+            ("commit (amend): checkout: y", true),
+            ("rebase (pick): clone: z", true),
+            ("merge topic: Merge made by the 'ort' strategy.", true),
+            ("pull --rebase origin main: Fast-forward", false),
+            ("merge topic: Fast-forward", false),
+            ("rebase -i (start): checkout main", false),
+            ("checkout: moving from a to b", false),
+            ("reset: moving to HEAD~", false),
+            ("clone: from ../p", false),
+        ] {
+            assert_eq!(is_made(what), expected, "{what}");
+        }
     }
 }

@@ -70,9 +70,14 @@ fn compared(
     base: Base<'_>,
 ) -> Result<Change, Unknown> {
     let known = if let Base::Known(id) | Base::Tree(id) = base { id } else { &now.id };
-    let (head, is_kept) = repository.head_and(known)?;
-    // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
-    let base = if !is_kept { Base::Coming } else { base };
+    let (head, tree) = repository.head_and(known)?;
+    let is_lost = tree.is_none();
+    let base = match base {
+        // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
+        _ if is_lost => Base::Coming,
+        Base::Known(id) if tree.is_some_and(|tree| tree == id) => Base::Tree(id),
+        base => base,
+    };
     let differing = |base: &str| differing(repository, trees, base, &now.id);
     let at_head = match base {
         Base::AtHand | Base::Coming => Some(differing(&head)?),
@@ -86,7 +91,7 @@ fn compared(
     let (before, mut files) = at_head.map_or_else(|| differing(&base), Ok)?;
     files.retain(|file| now.unread.iter().all(|unread| unread.path != file.path));
     files.extend(now.unread.iter().cloned());
-    Ok(Change { head, base, against, before, after: now.id.clone(), files, is_lost: !is_kept })
+    Ok(Change { head, base, against, before, after: now.id.clone(), files, is_lost })
 }
 
 /// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the tree

@@ -50,8 +50,8 @@ impl Repository {
         Ok(self.head_and(EMPTY[0])?.0)
     }
 
-    /// Returns the same, and whether git has what is in the commit or tree of this id.
-    pub(super) fn head_and(&self, id: &str) -> Result<(String, bool), Unknown> {
+    /// Returns the same, and the tree of the commit or tree of this id; `None` if git does not have that.
+    pub(super) fn head_and(&self, id: &str) -> Result<(String, Option<String>), Unknown> {
         let names = ["HEAD^{commit}", EMPTY[0], EMPTY[1], &format!("{id}^{{tree}}")];
         let mut git = git(&self.root, &["cat-file", "--batch-check=%(objectname)"])?;
         let printed = text(&run(git.stdin(input(names.join("\n").as_bytes())?))?);
@@ -61,7 +61,7 @@ impl Repository {
         if let [head, sha_1, sha_256, tree] = ids[..]
             && let Some(head) = head.or(sha_1).or(sha_256)
         {
-            return Ok((head.to_owned(), tree.is_some()));
+            return Ok((head.to_owned(), tree.map(str::to_owned)));
         }
         Err(failed(format!("`git cat-file` printed {printed:?}")))
     }
