@@ -1,6 +1,6 @@
 //! The change of a session: it begins when the user asks for its review, or, where the settings say so, with each prompt.
 //!
-//! A plan whose code is being reviewed takes its place: the change is dropped when that begins to act.
+//! The review of a plan's code takes its place: the change is dropped once that has passed, unless a review has read it.
 
 use std::path::Path;
 
