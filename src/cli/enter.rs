@@ -17,6 +17,7 @@ use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::page::Page;
 use crate::run::asked::typed_at;
+use crate::run::place::Place;
 use crate::run::under_way;
 
 /// What `enter` has apart from the options of the chart.
@@ -108,7 +109,7 @@ pub(crate) fn run(
     let place = place::resolve(chart, &about, session.as_deref(), absent)?;
     let cancels = chart.cancels() == Some(name);
     if cancels || session.is_none() {
-        place::refuse_several(&place, &about, &chart.call(name))?;
+        place::refuse_several(&place, &about, &chart.call(name), Place::is_in_cycle)?;
     }
     let events = running(chart, name, matches, stdin)?;
     let mut page = Page::default();

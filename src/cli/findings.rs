@@ -10,6 +10,7 @@ use crate::commands::place;
 use crate::page::Page;
 use crate::project::ledger;
 use crate::reviewer::finding::RULINGS;
+use crate::run::place::Place;
 use crate::text::shown;
 use crate::view::facts::Facts;
 use crate::view::findings;
@@ -63,7 +64,8 @@ fn rule(chart: &Arc<Chart>, args: &Args, ruling: &str) -> Result<Output, CliErro
     }
     let about = &args.asking.about;
     let place = place::chosen(chart, about)?;
-    place::refuse_several(&place, about, &format!("{program} {ruling} {}", shown(id)))?;
+    let has_it = |place: &Place| place.snapshot().ledger().iter().any(|entry| entry.id == id);
+    place::refuse_several(&place, about, &format!("{program} {ruling} {}", shown(id)), has_it)?;
     let entries = place.snapshot().ledger();
     let Some(entry) = entries.iter().find(|entry| entry.id == id) else {
         let (id, option) = (shown(id), place.option());

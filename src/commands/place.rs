@@ -115,7 +115,7 @@ pub(crate) fn resolve(
             let newest = under_review(chart, &root, session);
             warn(newest.warnings);
             newest.instance.ok_or_else(|| {
-                let of = if scope.is_of_changes() { " of this branch or a session" } else { "" };
+                let of = if scope.is_of_changes() { " of this branch or session" } else { "" };
                 let home = root.join(&scope.home);
                 let message = format!("there is no {noun}{of} in {}", home.display());
                 CliError::with_help(message, start())
@@ -303,28 +303,36 @@ fn under_review(chart: &Arc<Chart>, root: &Path, session: Option<&str>) -> Newes
         *name == branch || own.as_ref().map_or_else(|| driver::is_own_name(name), |own| name == own)
     });
     let is_in_cycle = |name: &str| existing(chart, root, name).is_ok_and(|it| it.is_in_cycle());
-    let rank = |name: &String| (own.as_ref() == Some(name), is_in_cycle(name), written(name));
+    let rank = |name: &String| {
+        let (is_own, is_in_cycle) = (own.as_ref() == Some(name), is_in_cycle(name));
+        (is_own && is_in_cycle, is_in_cycle, is_own, written(name))
+    };
     let name = names.iter().max_by_key(|name| rank(name));
     name.map_or_else(Newest::default, |name| find::of_name(root, scope, name))
 }
 
-/// Refuses a command that changes the state, names no instance, and may be about another one than `place`, too: if cycles of both
-/// are running. A session means its own change. `call` is the command.
-pub(crate) fn refuse_several(place: &Place, about: &About, call: &str) -> Result<(), CliError> {
+/// Refuses a command that names no instance, and can be about another one than `place`, too. A session means its own change. `call` is
+/// the command, and `can_be` says what it can be about.
+pub(crate) fn refuse_several(
+    place: &Place,
+    about: &About,
+    call: &str,
+    can_be: impl Fn(&Place) -> bool,
+) -> Result<(), CliError> {
     let (chart, scope) = (&place.chart, &place.chart.scope);
     let own = session(&about.of)?.map(|session| driver::own_name(&session));
     let is_meant = about.name().is_some() || own.as_ref() == Some(&place.instance.name);
-    if scope.is_per_session() || is_meant || !place.is_in_cycle() {
+    if scope.is_per_session() || is_meant || !can_be(place) {
         return Ok(());
     }
     let names = find::names(&place.root, scope).unwrap_or_default();
     let others = names.iter().filter(|name| **name != place.instance.name);
     let mut others = others.filter_map(|name| existing(chart, &place.root, name).ok());
-    let Some(other) = others.find(Place::is_in_cycle) else {
+    let Some(other) = others.find(|other| can_be(other)) else {
         return Ok(());
     };
     let (noun, name, other) = (scope.noun(), &place.instance.name, &other.instance.name);
-    let message = format!("reviews of {name} and of {other} are under way");
+    let message = format!("this can be about {name} and about {other}");
     let help = format!("say which of them you mean: `{call} --{noun} {name}`");
     Err(CliError::with_help(message, help))
 }

@@ -69,8 +69,9 @@ fn of_both(
         let is_of_code = place.snapshot().view().running().is_some_and(Cycle::is_of_code);
         let reply = answering.answer(plan)?;
         if is_of_code && reply.has_passed {
-            // What a review has found in the change is still to be fixed.
-            change.place.iter().filter(|place| !has_reviews(place)).for_each(change::abandon);
+            // What a review has found in the change is still to be fixed, and what the user has asked for is still to be read.
+            let is_over = |place: &&Place| change::is_on(place) == Ok(true) && !has_reviews(place);
+            change.place.iter().filter(is_over).for_each(change::abandon);
         }
         return Ok(reply);
     }

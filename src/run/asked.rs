@@ -10,9 +10,6 @@ use crate::engine::event::Event;
 use crate::host::hosts;
 use crate::store::driver;
 
-/// The event whose rules answer it.
-pub(crate) const RULES: &str = "next";
-
 /// Returns the event fields of a command: whether a person typed it, and what the host around it allows.
 pub(crate) fn typed() -> Json {
     let mut fields = json!({ "terminal": std::io::stdout().is_terminal() });
@@ -53,5 +50,5 @@ pub(crate) fn seeing_stop(place: &Place, session: Option<&str>) -> Event {
 
 /// Returns the event that asks what is next.
 pub(crate) fn next(place: &Place, session: Option<String>) -> Event {
-    Event { session, ..Event::hook(RULES, typed_at(place)) }
+    Event { session, ..Event::hook("next", typed_at(place)) }
 }

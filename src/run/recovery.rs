@@ -7,9 +7,6 @@ use crate::run::under_way::ended;
 use crate::store::facts::Fact;
 use crate::store::journal::{Line, ReviewLine};
 
-/// Why a review has no verdict of which nothing else is known.
-const KILLED: &str = "what ran it was killed";
-
 /// Returns the line about a review whose hook was killed, as the next stop writes it.
 pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
     (!place.is_reviewed()).then(|| left(place)).flatten()
@@ -18,7 +15,7 @@ pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
 /// Returns the line about a review that was begun and has not ended, as if its hook was killed.
 fn left(place: &Place) -> Option<ReviewLine> {
     let running = place.journal().facts().running.filter(|running| running.is_started)?;
-    let outcome = Outcome::Failed(KILLED.to_owned());
+    let outcome = Outcome::Failed("what ran it was killed".to_owned());
     // How long it had been running is not known.
     Some(ended(place, running, Seen::default(), &outcome, &Effort::default()))
 }

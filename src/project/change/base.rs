@@ -24,10 +24,9 @@ const DEFAULTS: [&str; 5] = [
     "refs/heads/master",
 ];
 
-/// What the log of HEAD names first where no commit is made: also what ends with `(start)`, such as a rebase, and the second ones if
-/// `Fast-forward` follows. What names something else counts as made here.
-const CHECKED_OUT: [&str; 3] = ["clone", "checkout", "reset"];
-const FORWARD: [&str; 2] = ["pull", "merge"];
+/// How what the log of HEAD names first ends where no commit is made, and how it begins where none is made if `Fast-forward` follows.
+/// What names something else counts as made here.
+const CHECKED_OUT: [&str; 5] = ["clone", "checkout", "reset", "(start)", "(finish)"];
 
 /// What the log of a remote's branch says of what was pushed from here.
 const PUSHED: &str = "update by push";
@@ -122,7 +121,7 @@ impl Repository {
         let mut made = HashSet::new();
         for log in dirs.filter_map(|dir| fs::read(dir.join("logs/HEAD")).ok()) {
             let log = String::from_utf8_lossy(&log);
-            let entries = log.lines().filter_map(|line| line.split_once('\t'));
+            let entries = log.lines().map(|line| line.split_once('\t').unwrap_or((line, "")));
             let own = entries.filter(|(_, what)| is_made(what));
             made.extend(own.filter_map(|(ids, _)| ids.split(' ').nth(1).map(str::to_owned)));
         }
@@ -198,8 +197,8 @@ impl Repository {
 /// Returns whether what the log of HEAD says is that a commit was made.
 fn is_made(what: &str) -> bool {
     match what.split_once(": ") {
-        Some((did, "Fast-forward")) => !FORWARD.iter().any(|it| did.starts_with(it)),
-        Some((did, _)) => !CHECKED_OUT.contains(&did) && !did.ends_with("(start)"),
+        Some((did, "Fast-forward")) => !["pull", "merge"].iter().any(|it| did.starts_with(it)),
+        Some((did, _)) => !CHECKED_OUT.iter().any(|it| did.ends_with(it)),
         None => true,
     }
 }
@@ -220,6 +219,8 @@ mod tests {
             ("pull --rebase origin main: Fast-forward", false),
             ("merge topic: Fast-forward", false),
             ("rebase -i (start): checkout main", false),
+            ("rebase (finish): returning to refs/heads/main", false),
+            ("", true),
             ("checkout: moving from a to b", false),
             ("reset: moving to HEAD~", false),
             ("clone: from ../p", false),
