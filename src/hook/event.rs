@@ -14,22 +14,11 @@ const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 /// about it.
 pub(super) fn read() -> Result<Json, String> {
     let invalid = |why: String| format!("Invalid JSON on stdin: {why}");
-    let stdin = io::stdin();
     let mut input = Vec::new();
-    stdin
-        .lock()
-        .take(EVENT_LIMIT + 1)
-        .read_to_end(&mut input)
-        .map_err(|error| invalid(error.to_string()))?;
-    let is_cut = input.len() as u64 > EVENT_LIMIT;
-    if is_cut {
-        // A host that cannot write all of it may take that for a failure.
-        let _ = io::copy(&mut stdin.lock(), &mut io::sink());
-    }
-    let mut fields = json::parse(&json::whole(&input)).map_err(|why| match is_cut {
-        true => invalid(format!("it is larger than {} MiB", EVENT_LIMIT >> 20)),
-        false => invalid(why),
-    })?;
+    // What is cut off there is no JSON.
+    let read = io::stdin().lock().take(EVENT_LIMIT).read_to_end(&mut input);
+    read.map_err(|error| invalid(error.to_string()))?;
+    let mut fields = json::parse(&json::whole(&input)).map_err(invalid)?;
     if !fields.is_object() {
         return Err(invalid("a hook event is an object".to_owned()));
     }

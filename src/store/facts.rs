@@ -1,8 +1,10 @@
 //! The facts about an instance that follow from the lines of its journal: who drives it, how its state was left, what its
 //! user has not read yet, and what runs.
 
+use std::hash::BuildHasher as _;
 use std::time::Duration;
 
+use rustc_hash::FxBuildHasher;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -247,7 +249,7 @@ fn forget_first<T>(known: &mut IndexMap<String, T>, most: usize) {
 /// Returns a number for what the line of a decision says beside the time.
 pub(super) fn number(line: &str) -> u64 {
     const DATED: usize = r#"{"line":"decision","at":"2026-01-31T12:00:00.000Z","#.len();
-    hash::number(line.get(DATED..).unwrap_or(line))
+    FxBuildHasher.hash_one(line.get(DATED..).unwrap_or(line))
 }
 
 /// The facts about an instance.
