@@ -40,12 +40,7 @@ pub(crate) struct Entry {
 #[serde(tag = "line", rename_all = "lowercase")]
 pub(crate) enum Fact {
     /// Something is decided. What that writes comes after this line, and then a line that it has landed.
-    Decision {
-        /// The review that it is about.
-        #[serde(skip_serializing)]
-        review: Option<IgnoredAny>,
-        wrote: Option<Box<Left>>,
-    },
+    Decision(Decided),
     /// A review has ended.
     Review,
     Landed,
@@ -113,6 +108,18 @@ pub(crate) enum Fact {
     #[serde(other)]
     Other,
 }
+
+/// What a line about a decision says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    /// The review that it is about.
+    #[serde(skip_serializing)]
+    review: Option<IgnoredAny>,
+    wrote: Option<Box<Left>>,
+}
+
+/// How such a line begins.
+const DECISION: &str = r#"{"line":"decision","#;
 
 /// What the host has, so that it is not said again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -229,14 +236,22 @@ pub(crate) struct BlocksInTurn {
 }
 
 /// Returns what follows from these lines, after `facts`.
-pub(super) fn fold<'l>(facts: Facts, lines: impl Iterator<Item = &'l str>) -> Facts {
-    let entries = lines.filter_map(|line| Some((line, serde_json::from_str::<Entry>(line).ok()?)));
-    entries.fold(facts, |mut facts, (line, entry)| {
-        if let Fact::Decision { .. } = entry.fact {
+pub(super) fn fold<'l>(mut facts: Facts, lines: impl Iterator<Item = &'l str>) -> Facts {
+    for line in lines {
+        let is_decision = line.starts_with(DECISION);
+        let fact = match is_decision {
+            // Most lines are such, and most of what they say is for people.
+            true => serde_json::from_str(line).map(Fact::Decision),
+            false => serde_json::from_str(line).map(|entry: Entry| entry.fact),
+        };
+        // A line that was cut off, or that is none.
+        let Ok(fact) = fact else { continue };
+        if is_decision {
             facts.last = number(line);
         }
-        facts.after(entry.fact)
-    })
+        facts = facts.after(fact);
+    }
+    facts
 }
 
 /// Removes what was heard of first, if there is more than this.
@@ -248,8 +263,8 @@ fn forget_first<T>(known: &mut IndexMap<String, T>, most: usize) {
 
 /// Returns a number for what the line of a decision says beside the time.
 pub(super) fn number(line: &str) -> u64 {
-    const DATED: usize = r#"{"line":"decision","at":"2026-01-31T12:00:00.000Z","#.len();
-    FxBuildHasher.hash_one(line.get(DATED..).unwrap_or(line))
+    let after_time = line.split_once(r#""instance":"#);
+    FxBuildHasher.hash_one(after_time.map(|(_, rest)| rest))
 }
 
 /// The facts about an instance.
@@ -286,7 +301,7 @@ impl Facts {
         let left = &mut self.left;
         match fact {
             Fact::Facts { .. } | Fact::Aside { .. } | Fact::Other => {}
-            Fact::Decision { review, wrote } => {
+            Fact::Decision(Decided { review, wrote }) => {
                 let was_undecided = self.is_undecided;
                 self.is_undecided &= review.is_none();
                 if let Some(wrote) = wrote {

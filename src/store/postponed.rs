@@ -37,8 +37,3 @@ pub(crate) fn lift(journal: &Journal) -> io::Result<()> {
 pub(crate) fn forgive(journal: &Journal) -> io::Result<()> {
     journal.note(Fact::Retried { since: journal::now() })
 }
-
-/// Returns when that was, in RFC 3339.
-pub(crate) fn retried(journal: &Journal) -> Option<String> {
-    journal.facts().retried.filter(|at| *at <= journal::now())
-}

@@ -20,7 +20,6 @@ use crate::run::foresee::obstacle_at_stop;
 use crate::run::place::Place;
 use crate::store::facts::Running;
 use crate::store::journal::{GateLine, Line};
-use crate::store::postponed;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -109,7 +108,7 @@ impl Facts {
             None => Stop::foreseen(place, foreseen, is_unattended),
         };
         let limits = place.unfit_settings();
-        let retried = postponed::retried(place.journal());
+        let retried = place.journal().facts().retried;
         let on_disk =
             on_disk(place, known(snapshot.names(), &mut unread).unwrap_or_default(), &journal);
         let unstartable = obstacle.clone().filter(|_| waits == Waits::Stop);

@@ -230,7 +230,7 @@ impl World for Snapshot {
                 let past = Past {
                     runs: self.place.journal().runs(),
                     has_run: self.has_run,
-                    retried: postponed::retried(self.place.journal()),
+                    retried: self.place.journal().facts().retried,
                 };
                 spent_so_far(&self.place.chart, limit, &past, (cycle, files, *count))
             }
