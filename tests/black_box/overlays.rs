@@ -135,6 +135,12 @@ fn findings_point_into_the_file_where_the_text_stands() {
 }
 
 #[test]
+fn a_name_that_was_meant_to_change_another_one() {
+    let ran = with_own("extends = [\"taskie\"]\n\n[let]\nneded = \"3\"\n").run(&["check-chart"]);
+    assert!(ran.stdout.contains("help: did you mean `needed`?"), "{}", ran.stdout);
+}
+
+#[test]
 fn what_is_printed_is_a_whole_chart() {
     let project = with_own(
         "extends = [\"taskie\"]\n\n[cycles.plan-review]\nexit = \"consecutive_clean >= 1\"\n",

@@ -7,6 +7,7 @@ use crate::chart::Chart;
 use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Document, at};
 use crate::engine::names::types::invoked;
 use crate::files::pattern::Pattern;
@@ -29,20 +30,23 @@ pub(super) fn check(chart: &Chart, document: &Document<'_>, uses: &BTreeSet<Stri
     ];
     let mut flaws = Vec::new();
     for (table, what, names) in tables {
-        for name in names {
-            let is_used = match table {
-                "context" => uses.contains(name) || touched.contains(&name.as_str()),
-                "let" => uses.contains(name),
-                "reviewers" => started
-                    .iter()
-                    .any(|names| names.as_ref().is_none_or(|names| names.contains(name))),
-                _ => uses.contains(&format!("{table}.{name}")),
-            };
-            if !is_used {
-                let message = format!("{what} `{name}` is unused");
-                let flaw = Flaw::new(Code::UnusedName, message).help("remove it".to_owned());
-                flaws.push(flaw.at(document.locate(at![table, name])));
+        let is_used = |name: &String| match table {
+            "context" => uses.contains(name) || touched.contains(&name.as_str()),
+            "let" => uses.contains(name),
+            "reviewers" => {
+                started.iter().any(|names| names.as_ref().is_none_or(|names| names.contains(name)))
             }
+            _ => uses.contains(&format!("{table}.{name}")),
+        };
+        let (used, unused): (Vec<&String>, Vec<&String>) =
+            names.into_iter().partition(|name| is_used(name));
+        for name in unused {
+            let message = format!("{what} `{name}` is unused");
+            // In an overlay, it may have been meant to change what is there.
+            let meant = did_you_mean(name, used.iter().map(|name| name.as_str()));
+            let help = meant.unwrap_or_else(|| "remove it".to_owned());
+            let flaw = Flaw::new(Code::UnusedName, message).help(help);
+            flaws.push(flaw.at(document.locate(at![table, name])));
         }
     }
     // Only the first folder is the chart's own; the others may contain files for other readers.
