@@ -36,19 +36,23 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let instance = instance.ok_or_else(|| warnings.join(" "))?;
     let place = Place::new(chart, root, instance);
     let prompt = event.fields["prompt"].as_str().unwrap_or_default();
-    let mut warnings = Vec::new();
+    if change::is_sent(&place, prompt) && change::base(&place).is_some() {
+        // The agent goes on with what is known.
+        return nothing;
+    }
+    let mut began = nothing;
     if !place.is_in_cycle() {
         change::sweep(&place);
         change::forget_prompts(&place);
-        // What it has stored so far would look as if it had been killed.
         let now = place.trees().read().map_err(Unknown::in_words)?;
-        let began = begin(&place, session, Base::Tree(&now.id));
-        warnings = began.inspect_err(|_| change::release(&place))?;
+        began = begin(&place, session, Base::Tree(&now.id));
+        // What it has stored so far would look as if it had been killed.
+        if began.is_err() {
+            change::release(&place);
+        }
     }
-    if !change::is_sent(&place, prompt) {
-        change::remember(&place, prompt);
-    }
-    Ok(warnings)
+    change::remember(&place, prompt);
+    began
 }
 
 /// Has what a session changes from `base` on reviewed at its stops. Returns what is to be reported.

@@ -155,8 +155,10 @@ pub(super) fn folded(store: &Store, name: &str) -> Folded {
 /// Returns what the last line with facts has, and after which byte the others follow; `None` if the end of the file has no such
 /// line.
 fn last_facts(file: &File) -> Option<(Facts, u64)> {
-    // A short one has no such line.
-    let length = file.metadata().ok().map(|meta| meta.len()).filter(|length| *length > OFTEN)?;
+    let length = file.metadata().ok()?.len();
+    if length < OFTEN {
+        return None;
+    }
     let (tail, _) = text_from(file, length.saturating_sub(TAIL)).ok()?;
     let start = tail[..tail.rfind(FACTS)?].rfind('\n')? + 1;
     let entry: Entry = serde_json::from_str(tail[start..].lines().next()?).ok()?;
