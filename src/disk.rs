@@ -23,7 +23,7 @@ const NEW: &str = ".new-";
 /// A new file that a killed process has left behind is removed when it is this old.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
-/// Returns the contents of a file in the project at `root`; `None` if there is no such file.
+/// Returns the contents of a file in the project at `root`; `None` if it does not exist.
 pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_regular(path) {
         Err(_) if path.is_symlink() => {}
@@ -45,7 +45,8 @@ pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
 pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let Some((file, meta)) = found(open_to_read(path))? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(LIMIT)).unwrap_or(0));
-    file.take(LIMIT + 1).read_to_end(&mut bytes)?;
+    // One that says how long it is need not be asked whether that was all.
+    file.take(meta.len().wrapping_sub(1).min(LIMIT) + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT {
         return Err(too_large());
     }
@@ -74,7 +75,7 @@ fn too_large() -> io::Error {
     io::Error::other("it is larger than 16 MiB")
 }
 
-/// Returns what is directly in a folder; nothing if there is no such folder.
+/// Returns what is directly in a folder; nothing if it does not exist.
 pub(crate) fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
     Ok(found(fs::read_dir(folder).and_then(Iterator::collect))?.unwrap_or_default())
 }

@@ -69,6 +69,7 @@ pub(super) fn begin(place: &Place, session: &str, base: Base<'_>) -> Result<Vec<
 
 /// Drops the change of a session that has ended, unless that still waits for a review: the session may be resumed.
 pub(super) fn end(event: &Event) {
+    // One that cannot be read now stays as it is.
     let found = event.session.as_deref().map(change_of);
     if let Some(Ok(Some(target))) = found
         && let Some(place) = target.place.filter(|place| !place.is_in_cycle())

@@ -159,7 +159,7 @@ fn skipped(place: &Place) -> Vec<String> {
     snapshot.view().skipped().unwrap_or_default()
 }
 
-/// Returns those of the change at `place`: of one whose review was asked for, each file counts.
+/// Returns the patterns of files that the reviews of the change at `place` leave out: none if somebody has asked for them.
 fn passed_over(place: &Place) -> Vec<String> {
     let is_asked = !place.is_own() || is_on(place) == Ok(false);
     if is_asked { Vec::new() } else { skipped(place) }

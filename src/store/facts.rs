@@ -32,7 +32,6 @@ pub(crate) struct Entry {
     pub(crate) fact: Fact,
     /// The time, in RFC 3339.
     pub(crate) at: String,
-    pub(crate) instance: String,
 }
 
 /// What a line says.

@@ -259,8 +259,7 @@ impl Journal {
 
     /// Adds a fact.
     pub(crate) fn note(&self, fact: Fact) -> io::Result<()> {
-        let (at, instance) = (now(), self.instance.clone());
-        self.append(&Entry { at, instance, fact }, false)
+        self.append(&Entry { at: now(), fact }, false)
     }
 
     /// Adds what the host has, if that is anything. Without that line, it is said again.

@@ -180,7 +180,7 @@ fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
 pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
     if let Folded { facts, to: Some(to) } = folded {
         let fact = Fact::Facts { to, of: Box::new(facts) };
-        let facts = Entry { at, instance: name.to_owned(), fact };
+        let facts = Entry { at, fact };
         let line = serde_json::to_vec(&facts).unwrap_or_default();
         // One that is too long would not be found.
         if (line.len() as u64) < OFTEN {
