@@ -1,4 +1,4 @@
-//! `taskie findings`: lists what reviews found and what became of it. `taskie findings accept`: records what the user decides.
+//! `taskie findings`: lists what reviews found, and how each finding was answered. `taskie findings accept`: records what the user decides.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! The findings of an instance's reviews, and what became of each: what the agent's answer says, and what the user has
-//! ruled.
+//! The findings of an instance's reviews, each with its result: what the agent's answer says, or what the user has ruled.
 //!
 //! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
 //! they are versioned with it, and a reviewer on another machine gets them too.
@@ -27,7 +26,7 @@ const LINE: usize = 2_000;
 /// Comes before the reason in the line of a ruling.
 const WHY: &str = " Why: ";
 
-/// A finding, and what became of it.
+/// A finding, and its result.
 #[derive(Debug)]
 pub(crate) struct LedgerEntry {
     pub(crate) id: String,

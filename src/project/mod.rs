@@ -1,4 +1,4 @@
-//! Reads a project: where its home is, its settings, its state, what git knows, what the user trusts, and what became of
+//! Reads a project: where its home is, its settings, its state, what git knows, what the user trusts, and the results of
 //! findings. The state is written elsewhere; rulings, what the user trusts, and the objects of a change are written here.
 
 pub(crate) mod change;

@@ -1,4 +1,4 @@
-//! What reviews found, and what became of it.
+//! What reviews found, and how each finding was answered.
 
 use serde_json::{Value as Json, json};
 

@@ -79,7 +79,7 @@ fn only_one_layer_knows_the_operating_system() {
     assert_eq!(elsewhere, Vec::<String>::new());
 }
 
-/// A file of a user's is written at once or not at all. The demo's project and git's lists are nobody's.
+/// A file of a user's is written at once or not at all. The demo's project and git's lists do not count.
 #[test]
 fn files_are_written_through_one_module() {
     let own = ["demo::", "project::change::index"];

@@ -150,7 +150,7 @@ fn play(commands: &[&Vec<String>]) -> Vec<String> {
     (0..commands.len()).map(printed).collect()
 }
 
-/// What was printed, as it stands in a file.
+/// Returns what was printed in the form that a file has.
 fn indented(mark: &str, text: &str) -> String {
     let mut lines = String::new();
     for line in text.split_inclusive('\n') {

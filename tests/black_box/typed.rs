@@ -45,7 +45,7 @@ pub fn texts(document: &str, language: &str) -> Vec<String> {
     blocks.map(|block| block.text).collect()
 }
 
-/// Stands in for cargo: it plays the demo, and knows the other commands that the documents tell a reader to type.
+/// Takes the place of cargo: it plays the demo, and knows the other commands that the documents tell a reader to type.
 /// Running those here would build this package once more. For `taskie check-chart` without a chart, it prints the
 /// output of the one run that all tests share.
 const COMMANDS: &str = r#"

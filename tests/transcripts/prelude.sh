@@ -88,7 +88,7 @@ state() (
         "$next_phase" "$review_model" "$consecutive_clean" "$tdd" "$more" >>$PLAN/state.json
 )
 
-# reviewer VERDICT [FINDINGS]: puts a scripted `claude` on PATH. What stands in $FIRST runs before it writes its review.
+# reviewer VERDICT [FINDINGS]: puts a scripted `claude` on PATH. It runs $FIRST before it writes its review.
 reviewer() {
     ln -sf "$REPO/tests/black_box/claude.sh" "$BIN/claude"
     cat >"$BIN/behaviour" <<END

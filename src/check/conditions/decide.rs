@@ -62,7 +62,7 @@ impl Decider {
         }
     }
 
-    /// Returns everything that an event can do from here, and a bit for each field that this turns on.
+    /// Returns everything that an event can do from here, with a bit for each field on which that depends.
     pub(super) fn ways(&mut self, trigger: &Trigger, begin: Course) -> (Vec<Way>, u128) {
         let chart = Arc::clone(&self.program.chart);
         let (list, rules) = rules_of(&chart, trigger);

@@ -320,8 +320,8 @@ impl<'p> Path<'p> {
         value
     }
 
-    /// Returns a value, or the term that is left where it is unknown; where nothing may be asked, none if it turns on
-    /// something open.
+    /// Returns a value, or its term if it is unknown; where nothing may be asked, none if it depends on something that is still
+    /// open.
     pub(super) fn value(&mut self, term: Term, ask: bool) -> Option<Term> {
         let node = self.program.terms.node(term);
         match &*node {

@@ -2,7 +2,7 @@
 //!
 //! A state is the chart's context. Everything else that a decision looks at (files, tables, settings, options, the event)
 //! has no value: it is a `term`, and the smallest condition that depends on one is asked, with both answers
-//! (`evaluate`). `decide` says what one event can do, `search` finds the states, `graph` the ways between them, and
+//! (`evaluate`). `decide` says what one event can do, `search` finds the states, `graph` the transitions between them, and
 //! `judge` what is wrong with them. It does not know what files and settings contain, so a way that it shows may need
 //! conditions that cannot meet.
 

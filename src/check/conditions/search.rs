@@ -271,7 +271,7 @@ impl Search {
         })
     }
 
-    /// Returns what is found on a path in a state, and which fields that turns on.
+    /// Returns what is found on a path in a state, and the fields on which that depends.
     fn on_paths<T>(
         &mut self,
         state: &State,

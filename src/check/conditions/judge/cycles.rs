@@ -1,4 +1,4 @@
-//! Reviews end: each cycle has as many as its limit, and no more.
+//! Reviews end: no cycle has more of them than its limit.
 
 use std::collections::BTreeSet;
 
