@@ -44,7 +44,7 @@ pub(crate) struct PlayedInstance {
     clock: u64,
     /// Whether a stop of this turn has already been answered.
     pub(super) active: bool,
-    /// How many gates have failed since the last review ran.
+    /// How many gates have failed since the last review ran, or the last command.
     failed_gates: usize,
     /// What was decided last, one for each event of a command line.
     decisions: Vec<DecisionLine>,
@@ -159,6 +159,9 @@ impl PlayedInstance {
         review: Option<&ScriptedReview>,
     ) -> Result<(Decision, Option<Call>), Failure> {
         let mut line = DecisionLine::new(INSTANCE, event);
+        if line.is_of_command() {
+            self.failed_gates = 0;
+        }
         let fault = |fault: Fault| Failure::Unexpected {
             what: format!("nothing can be decided: {fault}"),
             details: String::new(),
