@@ -4,7 +4,7 @@
 //! not at all, and keeps only the permission bits of the file that it replaces.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, File, OpenOptions, Permissions};
+use std::fs::{self, DirEntry, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,12 @@ pub(crate) fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
 
 /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
 pub(crate) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
-    found(fs::symlink_metadata(path).and_then(|meta| meta.modified()))
+    modified_of(fs::symlink_metadata(path))
+}
+
+/// Does the same with what the system says of it.
+pub(crate) fn modified_of(meta: io::Result<Metadata>) -> io::Result<Option<SystemTime>> {
+    found(meta.and_then(|meta| meta.modified()))
 }
 
 /// Returns what was found; `None` if it does not exist.

@@ -63,7 +63,8 @@ pub(crate) fn wait(place: &Place, session: Option<&str>, seconds: u64) -> Result
                         "The review has ended without an answer: its process was killed ({status})."
                     );
                 }
-                if let Some(owed) = place.journal().facts().left.owed {
+                place.journal().look_again();
+                if let Some(owed) = place.journal().facts().left.owed.clone() {
                     place.journal().say(Said { owed: Some(owed.at), ..Said::default() });
                 }
                 return Ok(Output::text(text.trim_end()).with_code(code.unwrap_or(FAILED)));
@@ -99,7 +100,7 @@ fn is_under_way(place: &Place, waited: File) -> bool {
 
 /// Returns the answer that nobody has.
 fn owed(place: &Place) -> Option<Owed> {
-    let owed = place.journal().facts().left.owed?;
+    let owed = place.journal().facts().left.owed.clone()?;
     let snapshot = place.snapshot();
     owed.for_state(snapshot.state.text()?).map(|_| owed)
 }

@@ -28,7 +28,8 @@ pub(super) fn unreviewed(answering: &Answering<'_>, drives: bool) -> Option<Stri
         }
         (Some((root, home)), STOPPED) if !drives => {
             let own = driver::own_name(session);
-            let has_begun = Journal::of(&Store::of(&root, &home), &own).facts() != Facts::default();
+            let journal = Journal::of(&Store::of(&root, &home), &own);
+            let has_begun = *journal.facts() != Facts::default();
             (!has_begun).then(|| (root, UNPROMPTED.to_owned()))?
         }
         _ => return None,

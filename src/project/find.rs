@@ -186,9 +186,9 @@ fn touched(dir: &Path) -> io::Result<Option<SystemTime>> {
     let mut last = None;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        let name = PathBuf::from(entry.file_name());
-        if name == Path::new(FILE) || name.extension().is_some_and(|end| end == "md") {
-            last = last.max(disk::modified(&entry.path())?);
+        let name = entry.file_name();
+        if name == FILE || name.as_encoded_bytes().ends_with(b".md") {
+            last = last.max(disk::modified_of(entry.metadata())?);
         }
     }
     Ok(last)

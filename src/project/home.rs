@@ -9,10 +9,11 @@ use crate::store::git_dir::{self, WorkTree};
 /// Returns the directories that are searched for a home, from `dir` upward to the git root. Outside git, those above `dir` are
 /// searched only below the user's home directory, which is never searched itself.
 fn searched(dir: &Path) -> Vec<&Path> {
-    let mut above = above(dir);
+    let homes = homes();
+    let mut above = above(dir, &homes);
     let count = match git_root(&above) {
         Some(at) => at + 1,
-        None if homes().iter().any(|home| dir.starts_with(home)) => above.len(),
+        None if homes.iter().any(|home| dir.starts_with(home)) => above.len(),
         None => 1,
     };
     above.truncate(count);
@@ -20,8 +21,7 @@ fn searched(dir: &Path) -> Vec<&Path> {
 }
 
 /// Returns `dir` and the directories above it, without the user's home directory and those above that.
-fn above(dir: &Path) -> Vec<&Path> {
-    let homes = homes();
+fn above<'d>(dir: &'d Path, homes: &[PathBuf]) -> Vec<&'d Path> {
     dir.ancestors().take_while(|dir| !homes.iter().any(|home| home.starts_with(dir))).collect()
 }
 
@@ -35,13 +35,12 @@ fn homes() -> Vec<PathBuf> {
 /// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
 /// now.
 fn project_around(cwd: &Path) -> Option<PathBuf> {
-    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    host_project().filter(|project| real(cwd).starts_with(real(project)))
+    host_project().filter(|project| cwd.starts_with(project))
 }
 
-/// Returns the session's project, according to the host.
+/// Returns the session's project, according to the host, with links followed, as they are in the working directory.
 pub(crate) fn host_project() -> Option<PathBuf> {
-    named_by("CLAUDE_PROJECT_DIR")
+    named_by("CLAUDE_PROJECT_DIR").map(|dir| dir.canonicalize().unwrap_or(dir))
 }
 
 /// Returns the directory that a variable names.
@@ -107,7 +106,7 @@ fn git_root(dirs: &[&Path]) -> Option<usize> {
 /// itself. `None` if the home would not be found there later.
 pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
     let start = project_around(cwd).unwrap_or_else(|| cwd.to_owned());
-    let above = above(&start);
+    let above = above(&start, &homes());
     let at = git_root(&above).unwrap_or(0);
     above.get(at).map(|root| (*root).to_owned())
 }

@@ -270,7 +270,7 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
 /// Returns the file, in the user's state directory, that records what the user trusts in the project at `root`.
 fn ledger(root: &Path) -> Option<PathBuf> {
     let state = user_folder("XDG_STATE_HOME", ".local/state")?;
-    let name = hash::of(root.canonicalize().ok()?.as_os_str().as_encoded_bytes());
+    let name = hash::of(root.as_os_str().as_encoded_bytes());
     Some(state.join("taskie/trust").join(name))
 }
 

@@ -1,6 +1,8 @@
 //! A state that is found in another way than this program has left it, and what the user reads at the next stop because nobody else
 //! says it.
 
+use std::sync::Arc;
+
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::context::{Context, base, running_cycle, unfinished};
@@ -36,18 +38,18 @@ impl Noticed {
         let mut known = place.journal().facts();
         let mut facts = Vec::new();
         if matches!(found, Reading::Broken(_)) {
-            return Self { left: known.left, facts };
+            return Self { left: known.left.clone(), facts };
         }
         let found = found.context();
         if known.is_dropped(found) {
             // The process that was about to write it was killed.
-            known = known.after(Fact::Dropped);
+            known = Arc::new(Arc::unwrap_or_clone(known).after(Fact::Dropped));
             facts.push(Fact::Dropped);
         }
         // Where nothing is reviewed, nobody minds.
         let is_back = found.is_some() && known.left.is_gone;
         if place.chart.cycles.is_empty() || known.left.is_as(found) && !is_back {
-            return Self { left: known.left, facts };
+            return Self { left: known.left.clone(), facts };
         }
         let before = &known.left.fields;
         let news = match found {
@@ -64,7 +66,7 @@ impl Noticed {
         let fields = found.unwrap_or(before).clone();
         let fact = Fact::Found { fields, is_gone: found.is_none(), news };
         facts.push(fact.clone());
-        Self { left: known.after(fact).left, facts }
+        Self { left: Arc::unwrap_or_clone(known).after(fact).left, facts }
     }
 
     /// Returns whether there is more to write than a state that is seen for the first time.

@@ -66,7 +66,7 @@ fn stop(place: &Place, event: &Event, start: Instant) -> Result<Performed, Stuck
         performed.hold(paused);
     }
     if is_for_user {
-        performed.pending = Said { news: place.journal().facts().left.news, owed: None };
+        performed.pending = Said { news: place.journal().facts().left.news.clone(), owed: None };
     }
     let news = performed.pending.news.iter().cloned();
     performed.decision.messages.splice(0..0, early.into_iter().chain(news));
@@ -229,7 +229,8 @@ fn note(place: &Place, command: Option<&str>) -> std::io::Result<()> {
 
 /// Lets the pause take effect that was to wait for the review, if that has ended or died; returns what the user reads.
 fn pause_noted(place: &Place) -> Option<String> {
-    let command = &place.journal().facts().noted?;
+    let facts = place.journal().facts();
+    let command = facts.noted.as_ref()?;
     if place.is_reviewed() {
         return None;
     }
@@ -258,14 +259,15 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     if !event.is_stop() {
         return None;
     }
-    let owed = place.journal().facts().left.owed?;
+    let facts = place.journal().facts();
+    let owed = facts.left.owed.as_ref()?;
     if event.session.as_deref().is_some_and(|session| driver::is_another(place.journal(), session))
     {
         // Another session goes on with it.
         return None;
     }
     let decision = owed.for_state(text)?;
-    Some(Performed { decision, owed: Some(owed.at), ..Performed::default() })
+    Some(Performed { decision, owed: Some(owed.at.clone()), ..Performed::default() })
 }
 
 /// Refuses a phase that a session wants to enter while a review runs for another session: the outcome, which has been paid

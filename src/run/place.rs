@@ -150,18 +150,24 @@ impl Place {
     /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
     /// because one of them may take over or remove another's files.
     pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
-        WriteLock::acquire(&self.store, &self.instance.lock_name(&self.chart.scope))
-            .map_err(io("the state cannot be locked"))
+        let lock = WriteLock::acquire(&self.store, &self.instance.lock_name(&self.chart.scope))
+            .map_err(io("the state cannot be locked"))?;
+        self.journal.look_again();
+        Ok(lock)
     }
 
     /// Takes the right to run a review of the instance; `None` while somebody else has it.
     pub(crate) fn review_lock(&self) -> std::io::Result<Option<ReviewLock>> {
-        ReviewLock::try_acquire(&self.store, &self.instance.name, &self.dir())
+        let lock = ReviewLock::try_acquire(&self.store, &self.instance.name, &self.dir())?;
+        self.journal.look_again();
+        Ok(lock)
     }
 
     /// Returns whether somebody has it.
     pub(crate) fn is_reviewed(&self) -> bool {
-        ReviewLock::is_held(&self.store, &self.instance.name, &self.dir())
+        let is_held = ReviewLock::is_held(&self.store, &self.instance.name, &self.dir());
+        self.journal.look_again();
+        is_held
     }
 
     /// Returns the instance's journal.

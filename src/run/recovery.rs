@@ -14,7 +14,8 @@ pub(crate) fn lost(place: &Place) -> Option<ReviewLine> {
 
 /// Returns the line about a review that was begun and has not ended, as if its hook was killed.
 fn left(place: &Place) -> Option<ReviewLine> {
-    let running = place.journal().facts().running.filter(|running| running.is_started)?;
+    let facts = place.journal().facts();
+    let running = facts.running.clone().filter(|running| running.is_started)?;
     let outcome = Outcome::Failed("what ran it was killed".to_owned());
     // How long it had been running is not known.
     Some(ended(place, running, Seen::default(), &outcome, &Effort::default()))

@@ -235,7 +235,7 @@ fn record(
 /// that passed.
 fn code(place: &Place, event: &Event) -> Option<Code> {
     let base = event.fields["base"].as_str().map(str::to_owned);
-    let base = base.or_else(|| place.journal().facts().left.base);
+    let base = base.or_else(|| place.journal().facts().left.base.clone());
     let base = base.as_deref().map_or(Base::AtHand, Base::Known);
     let change = change::read(place.trees(), base).ok()?;
     let files = entries(&change.files);

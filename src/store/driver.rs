@@ -45,11 +45,11 @@ pub(crate) fn claimed(
             let shown = folder.strip_prefix(root).unwrap_or(&folder);
             return Err(format!("{} cannot be read: {error}", shown.display()));
         }
-        if let Some(claim) = sessions.facts().claims.swap_remove(session)
+        if let Some(claim) = sessions.facts().claims.get(session)
             && last.as_ref().is_none_or(|(at, _)| claim.at >= *at)
         {
-            let claimed = Claimed { root: root.clone(), store, instance: claim.instance };
-            last = Some((claim.at, claimed));
+            let instance = claim.instance.clone();
+            last = Some((claim.at.clone(), Claimed { root: root.clone(), store, instance }));
         }
     }
     Ok(last.map(|(_, claimed)| claimed))
@@ -70,8 +70,8 @@ pub(crate) fn of(journal: &Journal) -> Option<String> {
     if let Some(session) = journal.instance.strip_prefix(OWN) {
         return Some(session.to_owned());
     }
-    let claims = Journal::of_home(&journal.store).facts().claims;
-    let of_it = claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
+    let facts = Journal::of_home(&journal.store).facts();
+    let of_it = facts.claims.iter().filter(|(_, claim)| claim.instance == journal.instance);
     let (session, claim) = of_it.max_by(|(_, a), (_, b)| a.at.cmp(&b.at))?;
     (!claim.has_ended).then(|| session.clone())
 }
@@ -88,8 +88,8 @@ pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
 
 /// Returns whether nobody drives the instance that `session` has claimed last: the session had ended, and goes on.
 pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
-    let claims = Journal::of_home(&journal.store).facts().claims;
-    let is_its_last = claims.get(session).is_some_and(|claim| claim.instance == journal.instance);
+    let facts = Journal::of_home(&journal.store).facts();
+    let is_its_last = facts.claims.get(session).is_some_and(|claim| claim.instance == journal.instance);
     is_its_last && of(journal).is_none()
 }
 
@@ -102,9 +102,9 @@ pub(crate) fn claim(journal: &Journal, session: &str) -> io::Result<()> {
 
 /// Records that a session has ended: it drives nothing until it is resumed and stops again. What it claimed stays its own.
 pub(crate) fn release(store: &Store, session: &str) {
-    if let Some(claim) = Journal::of_home(store).facts().claims.swap_remove(session) {
+    if let Some(claim) = Journal::of_home(store).facts().claims.get(session) {
         // If this cannot be recorded, others read that the session may have ended.
-        let _ = note(store, session, Some(Claim { has_ended: true, ..claim }));
+        let _ = note(store, session, Some(Claim { has_ended: true, ..claim.clone() }));
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -205,8 +205,16 @@ pub(crate) struct Journal {
     pub(super) store: Store,
     /// The instance, which is also the name of the file.
     pub(crate) instance: String,
-    /// What was known when the file was read last.
-    known: Mutex<(Version, Folded)>,
+    known: Mutex<Known>,
+}
+
+/// What was known when the file was read last.
+#[derive(Debug, Default)]
+struct Known {
+    version: Version,
+    folded: Folded,
+    /// Nobody has to look whether there is more.
+    is_current: bool,
 }
 
 impl Journal {
@@ -221,19 +229,32 @@ impl Journal {
         Self::of(store, HOME)
     }
 
-    /// Returns the facts about the instance now.
-    pub(crate) fn facts(&self) -> Facts {
-        let version = lines::version(&self.store, &self.instance);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.0 != version {
-            *known = (version, lines::folded(&self.store, &self.instance));
+    /// Returns the facts about the instance, as they were when this was asked first, or when somebody [looked
+    /// again](Self::look_again).
+    pub(crate) fn facts(&self) -> Arc<Facts> {
+        let mut known = self.known();
+        if !known.is_current {
+            let has_read = !known.version.is_empty();
+            if !has_read || known.version != lines::version(&self.store, &self.instance) {
+                (known.version, known.folded) = lines::folded(&self.store, &self.instance);
+            }
+            known.is_current = true;
         }
-        known.1.facts.clone()
+        Arc::clone(&known.folded.facts)
+    }
+
+    /// From now on, what other processes have added counts, too.
+    pub(crate) fn look_again(&self) {
+        self.known().is_current = false;
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a file in its place that is not believed, if nothing else is known.
     pub(crate) fn misfit(&self) -> Option<PathBuf> {
-        let is_unknown = self.facts() == Facts::default();
+        let is_unknown = *self.facts() == Facts::default();
         is_unknown.then(|| lines::misfit(&self.store, &self.instance)).flatten()
     }
 
@@ -276,8 +297,8 @@ impl Journal {
 
     fn append(&self, line: &impl Serialize, is_kept: bool) -> io::Result<()> {
         lines::append(&self.store, &self.instance, &serde_json::to_vec(line)?, is_kept)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        lines::sum_up(&self.store, &self.instance, now(), std::mem::take(&mut *known).1);
+        let known = std::mem::take(&mut *self.known());
+        lines::sum_up(&self.store, &self.instance, now(), known.folded);
         Ok(())
     }
 

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -80,13 +81,13 @@ pub(super) fn read<T: DeserializeOwned>(
     name: &str,
     wanted: impl Fn(&str) -> bool,
 ) -> Vec<T> {
-    let texts: Vec<String> = files(store, name).into_iter().map(whole).collect();
+    let texts: Vec<String> = files(store, name).iter().map(whole).collect();
     let lines = merged(&texts).into_iter().filter(|line| wanted(line));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// Returns the files of `name` that were made on this machine.
-fn files(store: &Store, name: &str) -> Vec<File> {
+fn files(store: &Store, name: &str) -> Vec<(File, Metadata)> {
     store.folders().filter_map(|folder| believed(folder, name)).collect()
 }
 
@@ -107,9 +108,12 @@ pub(super) type Version = Vec<(u64, u64)>;
 
 /// Returns what is there to be read now.
 pub(super) fn version(store: &Store, name: &str) -> Version {
-    let files =
-        store.folders().filter_map(|folder| super::path(folder, name, KIND).metadata().ok());
-    files.map(|meta| (meta.ino(), meta.len())).collect()
+    let paths = store.folders().map(|folder| super::path(folder, name, KIND));
+    paths.filter_map(|path| path.metadata().ok()).map(|meta| version_of(&meta)).collect()
+}
+
+fn version_of(meta: &Metadata) -> (u64, u64) {
+    (meta.ino(), meta.len())
 }
 
 /// Returns a folder in which the file cannot be read, and why.
@@ -132,34 +136,35 @@ pub(super) fn misfit(store: &Store, name: &str) -> Option<PathBuf> {
 /// The facts that follow from the files of one name.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
-    pub(super) facts: Facts,
+    pub(super) facts: Arc<Facts>,
     /// They follow from this many bytes of the file, of which many had to be read; `None` if few had, or if there is another
     /// file, too.
     to: Option<u64>,
 }
 
-/// Returns the facts that follow from the files of `name`.
-pub(super) fn folded(store: &Store, name: &str) -> Folded {
+/// Returns the facts that follow from the files of `name`, and which files have been read.
+pub(super) fn folded(store: &Store, name: &str) -> (Version, Folded) {
     let files = files(store, name);
-    if let [file] = &files[..] {
-        let (facts, start) = last_facts(file).unwrap_or_default();
-        let (rest, read) = text_from(file, start).unwrap_or_default();
-        let facts = facts::fold(facts, rest.lines());
-        return Folded { facts, to: (read >= OFTEN).then_some(start + read) };
-    }
-    let texts: Vec<String> = files.into_iter().map(whole).collect();
-    let facts = facts::fold(Facts::default(), merged(&texts).into_iter());
-    Folded { facts, to: None }
+    let version = files.iter().map(|(_, meta)| version_of(meta)).collect();
+    let (facts, to) = if let [(file, meta)] = &files[..] {
+        let end = meta.len();
+        let (facts, start) = last_facts(file, end).unwrap_or_default();
+        let facts = facts::fold(facts, text(file, start, end).lines());
+        (facts, (end.saturating_sub(start) >= OFTEN).then_some(end))
+    } else {
+        let texts: Vec<String> = files.iter().map(whole).collect();
+        (facts::fold(Facts::default(), merged(&texts).into_iter()), None)
+    };
+    (version, Folded { facts: Arc::new(facts), to })
 }
 
 /// Returns what the last line with facts has, and after which byte the others follow; `None` if the end of the file has no such
 /// line.
-fn last_facts(file: &File) -> Option<(Facts, u64)> {
-    let length = file.metadata().ok()?.len();
-    if length < OFTEN {
+fn last_facts(file: &File, end: u64) -> Option<(Facts, u64)> {
+    if end < OFTEN {
         return None;
     }
-    let (tail, _) = text_from(file, length.saturating_sub(TAIL)).ok()?;
+    let tail = text(file, end.saturating_sub(TAIL), end);
     let start = tail[..tail.rfind(FACTS)?].rfind('\n')? + 1;
     let entry: Entry = serde_json::from_str(tail[start..].lines().next()?).ok()?;
     match entry.fact {
@@ -168,18 +173,17 @@ fn last_facts(file: &File) -> Option<(Facts, u64)> {
     }
 }
 
-/// Returns the text of a file from this byte on, and how many bytes that is.
-fn text_from(mut file: &File, start: u64) -> io::Result<(String, u64)> {
-    file.seek(SeekFrom::Start(start))?;
-    let mut text = Vec::new();
-    let length = file.read_to_end(&mut text)?;
-    Ok((String::from_utf8_lossy(&text).into_owned(), length as u64))
+/// Returns the text of a file between these bytes; empty if it cannot be read.
+fn text(file: &File, start: u64, end: u64) -> String {
+    let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).unwrap_or_default()];
+    let read = file.read_exact_at(&mut bytes, start);
+    read.map_or_else(|_| String::new(), |()| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.
 pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
     if let Folded { facts, to: Some(to) } = folded {
-        let fact = Fact::Facts { to, of: Box::new(facts) };
+        let fact = Fact::Facts { to, of: Box::new(Arc::unwrap_or_clone(facts)) };
         let facts = Entry { at, fact };
         let line = serde_json::to_vec(&facts).unwrap_or_default();
         // One that is too long would not be found.
@@ -190,9 +194,8 @@ pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
 }
 
 /// Returns the lines of a file, each with a line break after it.
-fn whole(file: File) -> String {
-    let (text, _) = text_from(&file, 0).unwrap_or_default();
-    text + "\n"
+fn whole((file, meta): &(File, Metadata)) -> String {
+    text(file, 0, meta.len()) + "\n"
 }
 
 /// Opens the file for appending; starts a new one if there is none of ours.
@@ -232,9 +235,9 @@ fn make(path: &Path) -> io::Result<()> {
 }
 
 /// Opens the file for reading, if it was made on this machine.
-fn believed(folder: &Path, name: &str) -> Option<File> {
+fn believed(folder: &Path, name: &str) -> Option<(File, Metadata)> {
     let (file, meta) = super::open_existing(folder, name, KIND).ok()?;
-    is_believed(&file, &meta).then_some(file)
+    is_believed(&file, &meta).then_some((file, meta))
 }
 
 /// Returns whether the first line of the file has the file's own number.
@@ -255,7 +258,7 @@ mod tests {
     use super::*;
 
     fn text(store: &Store, name: &str) -> String {
-        believed(&store.beside, name).map(whole).unwrap_or_default()
+        believed(&store.beside, name).as_ref().map(whole).unwrap_or_default()
     }
 
     fn lines(store: &Store) -> Vec<String> {

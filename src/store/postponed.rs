@@ -27,7 +27,7 @@ pub(crate) fn read(store: &Store, by: &str) -> Option<u64> {
 /// Lets the next stop try again.
 pub(crate) fn lift(journal: &Journal) -> io::Result<()> {
     let home = Journal::of_home(&journal.store);
-    for (by, _) in home.facts().postponed {
+    for by in home.facts().postponed.keys().cloned() {
         home.note(Fact::Postponed { by, until: None })?;
     }
     forgive(journal)

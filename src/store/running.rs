@@ -19,7 +19,8 @@ pub(crate) const CANCELLED: &str = "it was cancelled";
 /// Returns the review of the instance in `dir` that is running. One that was killed does not count: its lock is released, unless
 /// the reviewer itself is still alive.
 pub(crate) fn of(journal: &Journal, dir: &Path) -> Option<Running> {
-    let running = journal.facts().running?;
+    journal.look_again();
+    let running = journal.facts().running.clone()?;
     ReviewLock::is_held(&journal.store, &journal.instance, dir).then_some(running)
 }
 

@@ -16,7 +16,7 @@ impl BlocksInTurn {
         if host.most_blocks().is_none() && host.shows_messages {
             return None;
         }
-        let last = journal.facts().turn.filter(|last| last.session == session);
+        let last = journal.facts().turn.clone().filter(|last| last.session == session);
         let mut used =
             last.unwrap_or_else(|| Self { session: session.to_owned(), ..Self::default() });
         if !goes_on {

@@ -108,7 +108,7 @@ impl Facts {
             None => Stop::foreseen(place, foreseen, is_unattended),
         };
         let limits = place.unfit_settings();
-        let retried = place.journal().facts().retried;
+        let known_facts = place.journal().facts();
         let on_disk =
             on_disk(place, known(snapshot.names(), &mut unread).unwrap_or_default(), &journal);
         let unstartable = obstacle.clone().filter(|_| waits == Waits::Stop);
@@ -132,9 +132,9 @@ impl Facts {
             obstacle,
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
-                .chain(running_cycle.and_then(|it| failures(&journal, &it.id, retried.as_deref())))
-                .chain(place.journal().facts().noted.map(|pause| {
-                    let call = chart.call(&pause);
+                .chain(running_cycle.and_then(|it| failures(&journal, &it.id, known_facts.retried.as_deref())))
+                .chain(known_facts.noted.as_deref().map(|pause| {
+                    let call = chart.call(pause);
                     format!("`{call}` takes effect when the review that is running has ended")
                 }))
                 .chain(running_cycle.and_then(|it| failed_gate(&lines, &it.id)))

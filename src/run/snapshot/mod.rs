@@ -222,7 +222,7 @@ impl World for Snapshot {
                     false
                 }))
             }
-            Source::Base => Value::from(self.place.journal().facts().left.base),
+            Source::Base => Value::from(self.place.journal().facts().left.base.clone()),
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Driver { session } => self.driver(session.as_deref()),
             Source::Spent { cycle, files, count } => {
@@ -230,7 +230,7 @@ impl World for Snapshot {
                 let past = Past {
                     runs: self.place.journal().runs(),
                     has_run: self.has_run,
-                    retried: self.place.journal().facts().retried,
+                    retried: self.place.journal().facts().retried.clone(),
                 };
                 spent_so_far(&self.place.chart, limit, &past, (cycle, files, *count))
             }
