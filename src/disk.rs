@@ -4,13 +4,14 @@
 //! not at all, and keeps only the permission bits of the file that it replaces.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::os::file::{is_open_to_all, is_ours, user};
+use crate::os::folder::{self, Entry};
 use crate::os::regular::open_to_read;
 use crate::os::signals;
 
@@ -76,18 +77,13 @@ fn too_large() -> io::Error {
 }
 
 /// Returns what is directly in a folder; nothing if it does not exist.
-pub(crate) fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
-    Ok(found(fs::read_dir(folder).and_then(Iterator::collect))?.unwrap_or_default())
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
+    Ok(found(folder::entries(folder))?.unwrap_or_default())
 }
 
 /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
 pub(crate) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
-    modified_of(fs::symlink_metadata(path))
-}
-
-/// Does the same with what the system says of it.
-pub(crate) fn modified_of(meta: io::Result<Metadata>) -> io::Result<Option<SystemTime>> {
-    found(meta.and_then(|meta| meta.modified()))
+    found(fs::symlink_metadata(path).and_then(|meta| meta.modified()))
 }
 
 /// Returns what was found; `None` if it does not exist.

@@ -85,7 +85,7 @@ fn all(chart: &Arc<Chart>, is_json: bool) -> Result<Output, CliError> {
             places.map(|place| list::row(&place)).unzip();
         if !rows.is_empty() {
             rows.insert(0, [noun].into_iter().chain(list::HEAD).map(str::to_owned).collect());
-            page.table(&rows, 4);
+            page.table(&rows, 3);
         }
         all.extend(list);
     }

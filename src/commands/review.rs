@@ -19,7 +19,6 @@ use crate::hook;
 use crate::page::{Page, counted};
 use crate::preview::prompt;
 use crate::project::change::{self as changes, Base, Change, Unknown};
-use crate::project::find;
 use crate::project::settings::{self, Before};
 use crate::run::perform::perform;
 use crate::run::performed::Performed;
@@ -262,10 +261,5 @@ fn here(chart: &Arc<Chart>, session: Option<&str>) -> Result<Place, CliError> {
         Some(session) => driver::own_name(session),
         None => change::name_of(&changes::branch(&tree)?),
     };
-    let top = tree.top;
-    let found = find::of_session(&top, &chart.scope, Some(&name));
-    let Some(instance) = found.instance else {
-        return Err(CliError::new(found.warnings.join(" ")));
-    };
-    Ok(Place::new(Arc::clone(chart), top, instance))
+    place::existing(chart, &tree.top, &name).map_err(CliError::new)
 }

@@ -67,7 +67,7 @@ pub fn table<'c>(table: &Table, content: &'c Content, undecided: Option<&Value>)
     let mut finished: HashMap<&str, bool> = HashMap::new();
     let row = |row: &'c Row| {
         let done = row.field("status").is_some_and(|status| {
-            *finished.entry(status).or_insert_with(|| table::is_one_of(status, &FINISHED))
+            *finished.entry(status).or_insert_with(|| is_finished(status) == Some(true))
         });
         let path = table.path.as_ref().and_then(|path| {
             let id = |hole: &str| row.field(hole).filter(|value| is_id(value));
@@ -113,13 +113,22 @@ const FINISHED: [&str; 8] =
 const OPEN: [&str; 8] =
     ["pending", "in-progress", "open", "todo", "to-do", "not-started", "blocked", "[ ]"];
 
+/// Returns whether a status is that of a finished row, if it is usual at all.
+fn is_finished(status: &str) -> Option<bool> {
+    let lists = [(&FINISHED, true), (&OPEN, false)];
+    let of = |is: &dyn Fn(&[&str]) -> bool| lists.iter().find(|(list, _)| is(*list));
+    // Most are written as they are here.
+    let found = of(&|list| list.contains(&status));
+    found.or_else(|| of(&|list| table::is_one_of(status, list))).map(|(_, is_finished)| *is_finished)
+}
+
 /// Returns a sentence about the statuses that are not usual, each once.
 fn unknown(rows: &[Row]) -> Option<String> {
     let mut named = HashSet::from([""]);
     let mut unknown = Warnings::default();
     let statuses = rows.iter().filter_map(|row| row.field("status"));
     for status in statuses.filter(|status| named.insert(*status)) {
-        if !table::is_one_of(status, &FINISHED) && !table::is_one_of(status, &OPEN) {
+        if is_finished(status).is_none() {
             unknown.push(|| format!("`{}`", table::brief(status)));
         }
     }

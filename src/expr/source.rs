@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 /// A bare expression: `next_phase == 'complete'`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -30,13 +31,31 @@ impl AsRef<str> for Text {
 
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "this is no boolean, integer, string or list of strings")]
+#[serde(try_from = "Json")]
+#[schemars(untagged)]
 pub enum Literal {
     Text(Text),
     Boolean(bool),
     Integer(i64),
     /// A list of strings, as written.
     List(Vec<String>),
+}
+
+/// By hand, because an attempt at each type makes an error, and every stop reads some.
+impl TryFrom<Json> for Literal {
+    type Error = &'static str;
+
+    fn try_from(json: Json) -> Result<Self, Self::Error> {
+        Ok(match json {
+            Json::String(text) => Self::Text(Text(text)),
+            Json::Bool(value) => Self::Boolean(value),
+            json if let Some(value) = json.as_i64() => Self::Integer(value),
+            json => Self::List(
+                serde_json::from_value(json)
+                    .map_err(|_| "this is no boolean, integer, string or list of strings")?,
+            ),
+        })
+    }
 }
 
 impl Literal {

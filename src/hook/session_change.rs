@@ -30,7 +30,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     if !change::is_on(&Place::of_none(&chart, &root))? {
         return nothing;
     }
-    let found = find::of_session(&root, &chart.scope, Some(&driver::own_name(session)));
+    let found = find::of_session(&chart.scope, Some(&driver::own_name(session)));
     let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
     // An id that no folder can have, or a folder that is not only the user's.
     let instance = instance.ok_or_else(|| warnings.join(" "))?;

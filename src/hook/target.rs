@@ -142,7 +142,7 @@ fn find_in_project(
     let distrusting = |found| distrusting(&root, &scope.home, found);
     let Newest { instance, warnings } = match &claimed {
         Some(claimed) => of_claim(claimed, scope),
-        None if scope.is_per_session() => distrusting(find::of_session(&root, scope, session)),
+        None if scope.is_per_session() => distrusting(find::of_session(scope, session)),
         None => distrusting(find::newest(&root, scope)),
     };
     // The session that works on the instance reads them.

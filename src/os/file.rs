@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
@@ -47,7 +48,8 @@ pub(crate) fn is_ours(meta: &Metadata) -> bool {
 
 /// Returns the number of the user.
 pub(crate) fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
+    static USER: OnceLock<u32> = OnceLock::new();
+    *USER.get_or_init(|| rustix::process::geteuid().as_raw())
 }
 
 /// Returns whether every user of this machine may write to the file.

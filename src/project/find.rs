@@ -3,14 +3,13 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use crate::chart::Scope;
 use crate::disk;
 use crate::files::pattern::name_flaw;
+use crate::os::folder::{Entry, last_modified};
 use crate::project::state_file::FILE;
 use crate::text::shown;
 
@@ -56,10 +55,8 @@ impl From<Result<Instance, String>> for Newest {
 pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     let noun = scope.noun();
     let folder = folder(scope);
-    if leads_outside(root, &folder) {
-        return Newest::from(Err(not_followed(&folder)));
-    }
-    let entries = match disk::entries(&root.join(&folder)) {
+    let whole = root.join(&folder);
+    let entries = match disk::entries(&whole) {
         Ok(entries) => entries,
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
@@ -67,14 +64,11 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         }
     };
     let mut skipped: Vec<String> = Vec::new();
-    let mut last: Option<(SystemTime, OsString)> = None;
-    for entry in entries {
-        let (name, path) = (entry.file_name(), entry.path());
-        let kind = entry.file_type().ok();
-        let is_link = kind.is_some_and(|kind| kind.is_symlink()) && path.is_dir();
-        if name.as_encoded_bytes().starts_with(b".")
-            || !is_link && !kind.is_some_and(|kind| kind.is_dir())
-        {
+    let mut last = None;
+    for Entry { name, kind } in entries {
+        let path = whole.join(&name);
+        let is_link = kind.is_symlink() && path.is_dir();
+        if name.as_encoded_bytes().starts_with(b".") || !is_link && !kind.is_dir() {
             continue;
         }
         let mut skip = |why: &str| {
@@ -84,14 +78,15 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
             skip("is a symbolic link, which is not followed");
             continue;
         }
-        match touched(&path) {
+        // Its state, or a Markdown file.
+        match last_modified(&path, |name| name == FILE.as_bytes() || name.ends_with(b".md")) {
             Ok(touched) => last = last.max(touched.map(|touched| (touched, name))),
             Err(error) => skip(&format!("cannot be read: {error}")),
         }
     }
     // One is enough to know what to do.
     let mut warnings: Vec<String> = skipped.into_iter().min().into_iter().collect();
-    let instance = last.and_then(|(_, name)| {
+    let instance = last.and_then(|(_, name): (_, OsString)| {
         let name = name.to_string_lossy().into_owned();
         let Some(flaw) = name_flaw(&name) else {
             return Some(Instance { dir: folder.join(&name), name });
@@ -105,7 +100,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
 
 /// Finds the instance of that name, if it exists.
 pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
-    let found = of_session(root, scope, Some(name));
+    let found = of_session(scope, Some(name));
     let Some(instance) = &found.instance else {
         return found;
     };
@@ -120,26 +115,19 @@ pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
 }
 
 /// Finds the instance of a session, whether or not it exists; none if no session is known.
-pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
+pub(crate) fn of_session(scope: &Scope, session: Option<&str>) -> Newest {
     let nameless = || "The event names no session (session_id): nothing is decided.".to_owned();
     let found = session.ok_or_else(nameless);
-    let found = found.and_then(|session| named(scope, session));
-    let found = found.and_then(|instance| match leads_outside(root, &instance.dir) {
-        true => Err(not_followed(&instance.dir)),
-        false => Ok(instance),
-    });
-    Newest::from(found)
-}
-
-fn not_followed(dir: &Path) -> String {
-    let dir = dir.display();
-    format!("{dir} leads out of the project through a symbolic link, which is not followed.")
+    Newest::from(found.and_then(|session| named(scope, session)))
 }
 
 /// Returns why an instance cannot be used: a link leads out of the project, or others can write to its directory or to the home.
 pub(crate) fn flaw(root: &Path, home: &str, instance: &Instance) -> Option<String> {
     if leads_outside(root, &instance.dir) {
-        return Some(not_followed(&instance.dir));
+        let dir = instance.dir.display();
+        return Some(format!(
+            "{dir} leads out of the project through a symbolic link, which is not followed."
+        ));
     }
     [Path::new(home), &instance.dir].into_iter().find_map(|dir| {
         let why = disk::distrust(&root.join(dir))?;
@@ -163,8 +151,8 @@ pub(crate) fn folder(scope: &Scope) -> PathBuf {
 /// Returns the names of all instances, sorted. A symbolic link is not an instance.
 pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
     let entries = disk::entries(&root.join(folder(scope)))?.into_iter();
-    let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let names = dirs.filter_map(|entry| entry.file_name().into_string().ok());
+    let dirs = entries.filter(|entry| entry.kind.is_dir());
+    let names = dirs.filter_map(|entry| entry.name.into_string().ok());
     let mut names: Vec<String> = names.filter(|name| name_flaw(name).is_none()).collect();
     names.sort();
     Ok(names)
@@ -181,21 +169,9 @@ pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
     dirs.any(|dir| dir.is_symlink() && !is_inside(&dir))
 }
 
-/// Returns when the state or a Markdown file in a directory was last modified; `None` if there is none.
-fn touched(dir: &Path) -> io::Result<Option<SystemTime>> {
-    let mut last = None;
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name == FILE || name.as_encoded_bytes().ends_with(b".md") {
-            last = last.max(disk::modified_of(entry.metadata())?);
-        }
-    }
-    Ok(last)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::UNIX_EPOCH;
 
     use super::*;

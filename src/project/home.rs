@@ -9,7 +9,7 @@ use crate::store::git_dir::{self, WorkTree};
 /// Returns the directories that are searched for a home, from `dir` upward to the git root. Outside git, those above `dir` are
 /// searched only below the user's home directory, which is never searched itself.
 fn searched(dir: &Path) -> Vec<&Path> {
-    let homes = homes();
+    let homes = homes(dir);
     let mut above = above(dir, &homes);
     let count = match git_root(&above) {
         Some(at) => at + 1,
@@ -25,10 +25,12 @@ fn above<'d>(dir: &'d Path, homes: &[PathBuf]) -> Vec<&'d Path> {
     dir.ancestors().take_while(|dir| !homes.iter().any(|home| home.starts_with(dir))).collect()
 }
 
-/// Returns the user's home directory, as it is given and with links followed.
-fn homes() -> Vec<PathBuf> {
+/// Returns the user's home directory, as it is given and with links followed. For a directory in it, which has none, both are the
+/// same.
+fn homes(dir: &Path) -> Vec<PathBuf> {
     let given = absolute("HOME");
-    let real = given.as_ref().and_then(|home| home.canonicalize().ok());
+    let outside = given.as_ref().filter(|home| !dir.starts_with(home));
+    let real = outside.and_then(|home| home.canonicalize().ok());
     given.into_iter().chain(real).collect()
 }
 
@@ -106,7 +108,7 @@ fn git_root(dirs: &[&Path]) -> Option<usize> {
 /// itself. `None` if the home would not be found there later.
 pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
     let start = project_around(cwd).unwrap_or_else(|| cwd.to_owned());
-    let above = above(&start, &homes());
+    let above = above(&start, &homes(&start));
     let at = git_root(&above).unwrap_or(0);
     above.get(at).map(|root| (*root).to_owned())
 }

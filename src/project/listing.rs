@@ -8,6 +8,7 @@ use minijinja::value::Value;
 
 use crate::disk;
 use crate::engine::fault::Fault;
+use crate::os::folder::Entry;
 use crate::text::shown;
 
 /// The files and folders directly in a directory; none if the directory does not exist.
@@ -22,8 +23,7 @@ impl Listing {
     /// Lists a directory.
     pub(crate) fn of(dir: &Path) -> io::Result<Self> {
         let mut listing = Self::default();
-        for entry in disk::entries(dir)? {
-            let (name, kind) = (entry.file_name(), entry.file_type()?);
+        for Entry { name, kind } in disk::entries(dir)? {
             if kind.is_file() || kind.is_symlink() && dir.join(&name).is_file() {
                 listing.files.push(name.to_string_lossy().into_owned());
             } else if kind.is_dir() {
@@ -57,6 +57,6 @@ pub(crate) fn idle_hours(dir: &Path, names: &[String]) -> u64 {
 pub(crate) fn names_in(root: &Path, folder: &str) -> Result<Value, Fault> {
     let entries = disk::entries(&root.join(folder));
     let entries = entries.map_err(|error| unreadable(Path::new(folder), &error))?;
-    let names = entries.iter().map(|entry| Value::from(entry.file_name().to_string_lossy()));
+    let names = entries.iter().map(|entry| Value::from(entry.name.to_string_lossy()));
     Ok(names.collect())
 }

@@ -262,8 +262,8 @@ fn forget_first<T>(known: &mut IndexMap<String, T>, most: usize) {
 
 /// Returns a number for what the line of a decision says beside the time.
 pub(super) fn number(line: &str) -> u64 {
-    let after_time = line.split_once(r#""instance":"#);
-    FxBuildHasher.hash_one(after_time.map(|(_, rest)| rest))
+    // What kind of line it is, and its time, come first.
+    FxBuildHasher.hash_one(line.splitn(3, ',').nth(2))
 }
 
 /// The facts about an instance.

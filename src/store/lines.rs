@@ -176,8 +176,11 @@ fn last_facts(file: &File, end: u64) -> Option<(Facts, u64)> {
 /// Returns the text of a file between these bytes; empty if it cannot be read.
 fn text(file: &File, start: u64, end: u64) -> String {
     let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).unwrap_or_default()];
-    let read = file.read_exact_at(&mut bytes, start);
-    read.map_or_else(|_| String::new(), |()| String::from_utf8_lossy(&bytes).into_owned())
+    if file.read_exact_at(&mut bytes, start).is_err() {
+        return String::new();
+    }
+    String::from_utf8(bytes)
+        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
 }
 
 /// Adds a line with what is known, if much had to be read for it. Whatever others add meanwhile follows.

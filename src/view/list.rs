@@ -1,23 +1,21 @@
-//! All instances of a project: where each one is, whose turn it is, and what its reviews cost.
+//! All instances of a project: where each one is, and what its reviews cost.
 
 use serde_json::{Value as Json, json};
 
 use super::figures::Figures;
 use super::progress::progress;
-use super::turn::{Turn, Waits};
 use crate::engine::context;
 use crate::project::state_file::Reading;
 use crate::run::place::Place;
 use crate::text::shown;
 
 /// The columns of the table, after the name.
-pub(crate) const HEAD: [&str; 5] = ["phase", "next", "turn", "done", "cost"];
+pub(crate) const HEAD: [&str; 4] = ["phase", "next", "done", "cost"];
 
 /// Returns the row of an instance, and the same as JSON.
 pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let chart = &place.chart;
     let snapshot = place.snapshot();
-    let turn = Turn::of(place, &snapshot, None);
     let is_sound = matches!(snapshot.state, Reading::Sound { .. });
     let field = |name| context::text(snapshot.context(), name).filter(|_| is_sound);
     let (phase, next) = (field(Some(&chart.state)), field(chart.next.as_ref()));
@@ -25,8 +23,7 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let figures = Figures::of(place.journal().reviews().iter().map(|review| &review.run));
     let name = &place.instance.name;
     let json = json!({
-        chart.scope.noun(): name, "phase": phase, "due": next, "waits_for": turn.waits,
-        "progress": progress, "reviews": figures, "driver": turn.driver,
+        chart.scope.noun(): name, "phase": phase, "due": next, "progress": progress, "reviews": figures,
     });
     let or_none = |text: Option<&str>| shown(text.unwrap_or("-")).into_owned();
     let done = progress.values();
@@ -37,19 +34,8 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
         name.clone(),
         or_none(phase),
         or_none(next),
-        whose(turn.waits).to_owned(),
         or_none(done.as_deref()),
         or_none(price.as_deref()),
     ];
     (cells, json)
-}
-
-/// Returns whose turn it is, in one word.
-fn whose(waits: Waits) -> &'static str {
-    match waits {
-        Waits::Review => "review",
-        Waits::Session | Waits::Agent | Waits::Stop => "agent",
-        Waits::User => "you",
-        Waits::Nothing => "-",
-    }
 }
