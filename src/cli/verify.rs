@@ -60,7 +60,7 @@ pub(crate) fn run(chart: &Arc<Chart>, args: &Args) -> Result<Output, CliError> {
             false => Output::of(listed(&receipts.all)),
         });
     }
-    let trees = Trees::of(&root, scope);
+    let trees = Trees::of(&root, scope, None);
     let changed = change::in_range(&trees, args.range.as_deref());
     let changed = changed.map_err(|Unknown { message, help }| {
         CliError::with_help(message, help).with_code(WRONG_USAGE)

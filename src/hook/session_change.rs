@@ -7,6 +7,7 @@ use std::path::Path;
 use super::target::{at_home, change_of, distrusting, homes};
 use crate::chart::choice::of_changes;
 use crate::chart::known::EVERY_STOP;
+use crate::clock;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
 use crate::project::find::{self, Newest};
@@ -14,6 +15,7 @@ use crate::project::settings;
 use crate::run::perform::perform;
 use crate::run::place::Place;
 use crate::run::{asked, change};
+use crate::store::facts::{Fact, Prompt};
 use crate::store::{driver, postponed};
 
 /// Begins the change of the session with the prompt of its user, unless a review is still due. Returns what is to be reported.
@@ -44,8 +46,13 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     if !place.is_in_cycle() {
         change::sweep(&place);
         change::forget_prompts(&place);
-        let now = place.trees().read().map_err(Unknown::in_words)?;
+        let (time, now) = (clock::now(), place.trees().read().map_err(Unknown::in_words)?);
         began = begin(&place, session, Base::Tree(&now.id));
+        if let Some(head) = place.trees().head() {
+            let prompt = Prompt { time, tree: now.id.clone(), head };
+            // Without it, what a checkout brings is read, too.
+            let _ = place.journal().note(Fact::Prompted(prompt));
+        }
         // What it has stored so far would look as if it had been killed.
         if began.is_err() {
             change::release(&place);

@@ -78,7 +78,8 @@ impl Place {
 
     /// Returns what reads the tree of the work tree.
     pub(crate) fn trees(&self) -> &Trees {
-        self.trees.get_or_init(|| Trees::of(&self.root, &self.chart.scope))
+        let prompt = || self.journal.facts().prompt.clone();
+        self.trees.get_or_init(|| Trees::of(&self.root, &self.chart.scope, prompt()))
     }
 
     /// Returns git's answers about the work tree.

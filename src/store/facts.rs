@@ -98,6 +98,8 @@ pub(crate) enum Fact {
     Turn {
         turn: BlocksInTurn,
     },
+    /// A prompt begins the change of its session.
+    Prompted(Prompt),
     /// What follows from the first bytes of the file: nobody needs to read those.
     Facts {
         to: u64,
@@ -222,6 +224,16 @@ impl Running {
     }
 }
 
+/// What was there when a prompt began the change of its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Prompt {
+    /// In seconds since 1970.
+    pub(crate) time: u64,
+    /// The tree, and the commit that was checked out.
+    pub(crate) tree: String,
+    pub(crate) head: String,
+}
+
 /// What a turn of a session has used up.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Serialize, Deserialize)]
 pub(crate) struct BlocksInTurn {
@@ -283,6 +295,7 @@ pub(crate) struct Facts {
     /// When the user last asked for another try, in RFC 3339.
     pub(crate) retried: Option<String>,
     pub(super) turn: Option<BlocksInTurn>,
+    pub(crate) prompt: Option<Prompt>,
     /// What each session of the home has claimed last.
     pub(super) claims: IndexMap<String, Claim>,
     /// Until when each reviewer cannot run.
@@ -338,6 +351,7 @@ impl Facts {
                 self.postponed.extend(until.map(|until| (by, until)));
             }
             Fact::Turn { turn } => self.turn = Some(turn),
+            Fact::Prompted(prompt) => self.prompt = Some(prompt),
             Fact::Done { what, state } => {
                 self.done.shift_remove(&what);
                 self.done.extend(state.map(|state| (what, state)));

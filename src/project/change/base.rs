@@ -3,16 +3,15 @@
 use std::collections::HashSet;
 use std::fs;
 
+use super::command::{git, output, text};
 use super::repository::{EMPTY, Repository};
 use super::terms::{Base, Unknown};
+use crate::store::facts::Prompt;
 use crate::store::git_dir;
 use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
 const DETACHED: &str = "..detached-";
-
-/// The files in the git directory with the branch that is being rebased. HEAD is on none then.
-const REBASED: [&str; 2] = ["rebase-merge/head-name", "rebase-apply/head-name"];
 
 /// The branch that the remote repository names as its default, and those that are called as default branches are: the first
 /// that exists counts.
@@ -63,6 +62,40 @@ impl Repository {
                 began => began,
             },
         }
+    }
+
+    /// Returns the tree of a prompt with what has come since and was committed before: a checkout, a pull or a merge has brought it,
+    /// and it is no part of the session's change. `None` if that is nothing, or if git cannot say: then all counts.
+    pub(super) fn with_what_came(
+        &self,
+        Prompt { time, tree, head: then }: &Prompt,
+        head: &str,
+    ) -> Result<Option<String>, Unknown> {
+        if head == then {
+            return Ok(None);
+        }
+        let list = ["rev-list", "--topo-order", "--timestamp", "--boundary"];
+        let listed = self.ask(&[&list[..], &[head, &format!("^{then}")]].concat())?;
+        let Some(listed) = listed else { return Ok(None) };
+        let commits = || listed.lines().filter_map(|line| line.split_once(' '));
+        let is_older = |made: &str| made.parse().is_ok_and(|made: u64| made < *time);
+        let came = commits().find(|(made, id)| is_older(made) && !id.starts_with('-'));
+        let came = match came {
+            // It has gone back.
+            None if listed.is_empty() => head,
+            None => return Ok(None),
+            Some((_, id)) => id,
+        };
+        // Where it has gone on, the work of before is still there.
+        let goes_on = commits().any(|(_, id)| id.strip_prefix('-') == Some(then));
+        let fork = if goes_on { self.ask(&["merge-base", then, came])? } else { None };
+        let base = format!("--merge-base={}", fork.as_deref().unwrap_or(then));
+        let merge = ["merge-tree", "--write-tree", "--no-messages", &base, tree, came];
+        let merged = output(&mut git(&self.root, &merge)?)?;
+        // It ends with 1 where both sides have changed the same lines.
+        let has_merged = matches!(merged.status.code(), Some(0 | 1));
+        let merged = text(&merged.stdout).lines().next().map(str::to_owned);
+        Ok(merged.filter(|_| has_merged))
     }
 
     /// Returns the commit at which HEAD left the default branch, and what that is in words; HEAD where there is no other branch.
@@ -158,17 +191,12 @@ impl Repository {
         Ok(self.ask(&all)?.is_some_and(|all| all == "HEAD:*"))
     }
 
-    /// Returns what names the branch of HEAD, also of one that is being rebased; where HEAD is on none, its commit.
+    /// Returns what names the branch of HEAD; where HEAD is on none, its commit.
     pub(super) fn branch(&self) -> Result<String, Unknown> {
         // The short name is another one where a tag is called the same.
         let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        let rebased = || {
-            let (git_dir, _) = git_dir::of(&self.root)?;
-            REBASED.iter().find_map(|file| fs::read_to_string(git_dir.join(file)).ok())
-        };
-        let name = head.or_else(rebased);
-        if let Some(name) = name.as_deref().and_then(|name| name.strip_prefix("refs/heads/")) {
-            return Ok(name.trim_end().to_owned());
+        if let Some(name) = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/")) {
+            return Ok(name.to_owned());
         }
         let commit = self.head()?;
         Ok(DETACHED.chars().chain(commit.chars().take(12)).collect())

@@ -78,6 +78,13 @@ fn compared(
         Base::Known(id) if tree.is_some_and(|tree| tree == id) => Base::Tree(id),
         base => base,
     };
+    let moved = match (base, &trees.prompt) {
+        (Base::Tree(id), Some(prompt)) if *id == prompt.tree => {
+            repository.with_what_came(prompt, &head)?
+        }
+        _ => None,
+    };
+    let base = moved.as_deref().map_or(base, Base::Tree);
     let differing = |base: &str| differing(repository, trees, base, &now.id);
     let at_head = match base {
         Base::AtHand | Base::Coming => Some(differing(&head)?),

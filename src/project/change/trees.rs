@@ -11,6 +11,7 @@ use crate::chart::choice::CHARTS;
 use crate::hash;
 use crate::os::file::{Version, path};
 use crate::project::{ledger, state_file};
+use crate::store::facts::Prompt;
 use crate::store::git_dir;
 
 /// A file that has changed and is larger is not stored: an entry of this version takes its place.
@@ -27,6 +28,8 @@ pub(crate) struct Trees {
     instances: String,
     /// The home in whose `.gitignore` a review of a plan has a line written.
     ignoring: Option<String>,
+    /// The prompt with which the change of a session begins.
+    pub(super) prompt: Option<Prompt>,
     last: Mutex<Option<Last>>,
     /// The last change that was found in it.
     pub(super) compared: Mutex<Option<Change>>,
@@ -52,7 +55,7 @@ pub(crate) struct Tree {
 
 impl Trees {
     /// Returns the reader for the work tree around `root`.
-    pub(crate) fn of(root: &Path, scope: &Scope) -> Self {
+    pub(crate) fn of(root: &Path, scope: &Scope, prompt: Option<Prompt>) -> Self {
         let is_of_plans = !scope.is_of_changes();
         let (home, folder) = match is_of_plans {
             true => (scope.home.as_str(), scope.folder()),
@@ -62,6 +65,7 @@ impl Trees {
             root: root.to_owned(),
             instances: format!("{home}/{folder}"),
             ignoring: is_of_plans.then(|| home.to_owned()),
+            prompt,
             last: Mutex::default(),
             compared: Mutex::default(),
         }
