@@ -46,20 +46,16 @@ pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     };
     let store = Store::of(root, &chart.scope.home);
     let shown = |folder: &Path| folder.strip_prefix(root).unwrap_or(folder).display().to_string();
-    let (folder, why) = store.place();
+    let folder = store.private().unwrap_or(store.locks());
     let kept = format!("sessions, costs and the journal are kept in {}", shown(folder));
-    if let (folder, Some(why)) = store.locks() {
-        let text = format!(
-            "nothing can be reviewed or entered: {} cannot be written ({why})",
-            shown(folder)
-        );
-        found.push(Diagnosis::problem(text, "make it a folder that this user may write to"));
-    } else if let Some(why) = why {
-        let text = format!(
-            "{kept}, which `git clean` removes: the git directory cannot be written ({why})"
-        );
-        let help = "nothing to do if this shell is in a sandbox and the hooks are not; otherwise make it writable for this user";
-        found.push(Diagnosis::warning(text, help));
+    for folder in [store.locks(), folder] {
+        let existing = folder.ancestors().find(|dir| dir.exists());
+        if !existing.is_some_and(is_writable) {
+            let text = format!("nothing can be reviewed: {} cannot be written", shown(folder));
+            let help = "nothing to do if this shell is in a sandbox and the hooks are not; otherwise make it writable for this user";
+            found.push(Diagnosis::problem(text, help));
+            break;
+        }
     }
     (format!("the settings are valid; {kept}"), found)
 }

@@ -32,7 +32,7 @@ impl AsRef<str> for Text {
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "Json")]
-#[schemars(untagged)]
+#[schemars(untagged, !try_from)]
 pub enum Literal {
     Text(Text),
     Boolean(bool),

@@ -76,7 +76,7 @@ fields! {
     "range", Text, "what was there before and after the change, as arguments of `git diff`";
     "readable", False, "a reviewer can read something of the change that counts";
     "rules", Text, "a number for the settings that the review goes by, and for what the user has ruled";
-    "sandboxed", False, "the host runs the agent's commands in a sandbox, where `.git` may be read-only";
+    "sandboxed", False, "the host may run the agent's commands in a sandbox, where `.git` may be read-only";
     "source", Text, "how the session began: startup, resume, clear or compact";
     "stop_hook_active", False, "the agent has already been blocked in this turn";
     "terminal", False, "a person typed the command in a terminal, not an agent";

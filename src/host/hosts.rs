@@ -4,9 +4,6 @@
 //! The first host with a mark that an event has is its host; without any mark, it is the last one. `--host` overrides this.
 
 use std::env;
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::Path;
 
 use serde_json::Value as Json;
 
@@ -21,9 +18,6 @@ pub const LONGEST_HOOK: u64 = 3_600;
 
 /// The variable that a plugin's launcher sets.
 pub const PLUGIN: &str = "TASKIE_PLUGIN";
-
-/// How many bytes at the end of a transcript are read.
-const TRANSCRIPT: u64 = 4 * 1024 * 1024;
 
 /// A program that runs hooks, and what is particular to it.
 #[derive(Debug)]
@@ -59,8 +53,8 @@ pub struct Host {
     pub longest_hook: u64,
     /// It shows the user the message of a stop.
     pub shows_messages: bool,
-    /// What the transcript of a session says that runs its commands without a sandbox; empty if it has no sandbox.
-    unconfined: &'static str,
+    /// It may run the agent's commands in a sandbox. Its events do not say whether it does.
+    pub has_sandbox: bool,
     /// The folder with the settings, in the home directory and in projects.
     pub folder: &'static str,
     /// The variable that names another folder for the user's.
@@ -123,7 +117,7 @@ const ANY: Host = Host {
     block_cap: "",
     longest_hook: HOOK,
     shows_messages: true,
-    unconfined: "",
+    has_sandbox: false,
     folder: "",
     home: "",
     hooks: &["settings.json", "settings.local.json"],
@@ -187,7 +181,7 @@ pub static HOSTS: &[Host] = &[
         fields: &["turn_id"],
         sessions: &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
         command: "$PLUGIN:",
-        unconfined: "\"sandbox_policy\":{\"type\":\"danger-full-access\"",
+        has_sandbox: true,
         folder: ".codex",
         home: "CODEX_HOME",
         hooks: &["hooks.json", "config.toml"],
@@ -292,7 +286,7 @@ impl Host {
         if let Some(said) = event.get_mut(self.last_message).map(Json::take) {
             event["last_assistant_message"] = said;
         }
-        event["sandboxed"] = Json::from(self.is_sandboxed(event));
+        event["sandboxed"] = Json::from(self.has_sandbox);
     }
 
     /// Adds to an event how long a review can take on this host, where the hook's entry asks for `asked` seconds; `None` if
@@ -303,36 +297,11 @@ impl Host {
         event["longest_review"] = Json::from(longest.saturating_sub(RESERVE));
     }
 
-    /// Returns whether the agent's commands run in a sandbox, as far as the transcript says.
-    fn is_sandboxed(&self, event: &Json) -> bool {
-        if self.unconfined.is_empty() {
-            return false;
-        }
-        let path = event.get("transcript_path").and_then(Json::as_str);
-        !path.is_some_and(|path| last_says(Path::new(path), self.unconfined))
-    }
-
     /// Returns `text` with every `/PLUGIN:NAME` of `plugin` written as the user types it on this host.
     pub fn rename_commands(&self, text: &str, plugin: &str) -> String {
         let before = format!("/{plugin}:");
         text.replace(&before, &self.command.replace("PLUGIN", plugin))
     }
-}
-
-/// Returns whether the last line of a transcript that has the key of `mark`, which is a key and its value, has that value.
-fn last_says(path: &Path, mark: &str) -> bool {
-    let Some((key, _)) = mark.split_once(':') else {
-        return false;
-    };
-    // The last turn is near the end; what a transcript says before that does not count.
-    let mut text = Vec::new();
-    let read = File::open(path).and_then(|mut file| {
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TRANSCRIPT)))?;
-        file.take(TRANSCRIPT).read_to_end(&mut text)
-    });
-    let text = String::from_utf8_lossy(&text);
-    read.is_ok() && text.rfind(key).is_some_and(|at| text[at..].starts_with(mark))
 }
 
 /// Returns the host whose agent this process is a tool of, going by the marks of the hosts' shells.

@@ -29,8 +29,7 @@ pub(crate) fn typed_at(place: &Place) -> Json {
     let mut fields = typed();
     fields["bare"] = driver::is_bare(&place.store).into();
     fields["own"] = (place.chart.scope.is_of_changes() && place.is_own()).into();
-    // In a host's sandbox, the shell of the agent often cannot write there.
-    fields["sandboxed"] = (hosts::around().is_some() && place.store.place().1.is_some()).into();
+    fields["sandboxed"] = hosts::around().is_some_and(|host| host.has_sandbox).into();
     fields
 }
 

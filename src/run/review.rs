@@ -56,22 +56,6 @@ pub(crate) struct Unwritten {
     pub(crate) lock: ReviewLock,
 }
 
-impl Unwritten {
-    /// Says that the review has ended and does not count; `None` if it failed.
-    pub(crate) fn in_words(&self, place: &Place) -> Option<String> {
-        let Invocation { cycle, n, file, .. } = &self.ended.invocation;
-        let Outcome::Ran { verdict, .. } = &self.ended.outcome else {
-            return None;
-        };
-        let verdict = verdict.as_deref().unwrap_or("no verdict");
-        let file = place.instance.dir.join(file);
-        Some(format!(
-            "The {cycle} {n} has ended with {verdict}, but does not count: its review is in {}.",
-            file.display()
-        ))
-    }
-}
-
 /// Runs the review that is due, unless one is already running. Returns what follows. The hook has been at it for the time `before`.
 pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<NextStep, Stuck> {
     let answered = |performed| Ok(NextStep::Answer(Box::new(performed)));

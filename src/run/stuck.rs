@@ -12,8 +12,6 @@ pub(crate) enum Stuck {
     Io { what: String, error: std::io::Error },
     /// The state is unusable, and the decision would write it.
     Broken(String),
-    /// A review has ended, and cannot count, and why.
-    Lost(String),
     /// This process was asked to end during a run, and the run was killed.
     Interrupted { signal: i32 },
     /// The host went away during a run, and the run was killed.
@@ -36,7 +34,7 @@ impl std::fmt::Display for Stuck {
         match self {
             Self::Fault(fault) => write!(out, "{fault}"),
             Self::Io { what, error } => write!(out, "{what}: {error}"),
-            Self::Broken(why) | Self::Lost(why) => write!(out, "{why}"),
+            Self::Broken(why) => write!(out, "{why}"),
             // Which signal it was says nothing to a user.
             Self::Interrupted { .. } => out.write_str(
                 "interrupted by Ctrl-C, Esc, a closed terminal, or the host's time limit",

@@ -24,7 +24,6 @@ use crate::run::stuck::{Stuck, io};
 use crate::store::facts::{Fact, Said};
 use crate::store::journal::{DecisionLine, Line};
 use crate::store::{driver, postponed};
-use crate::text::full_stop;
 
 /// Why nothing is written where that could not be reported to the user.
 pub(super) const UNNOTED: &str = "what the user should read cannot be recorded";
@@ -41,21 +40,13 @@ pub(crate) fn write(place: &Place, event: &Event) -> Result<Option<Performed>, S
 
 /// Decides under the write lock about a review that has ended, and writes.
 pub(crate) fn commit(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {
-    let words = run.in_words(place);
     let tree = run.event.fields["tree"].as_str().map(str::to_owned);
-    match (decide_and_write(place, run), words) {
-        (Ok(performed), _) => Ok(Performed { tree, ..performed }),
-        (Err(stuck), None) => Err(stuck),
-        (Err(stuck), Some(words)) => {
-            let why = stuck.to_string();
-            let end = full_stop(&why);
-            let lost =
-                format!("{why}{end} {words} The first stop after this is fixed runs it again.");
-            // It counts as failed: the next one may be lost in the same way. Without this, more are tried.
-            let _ = place.journal().note(Fact::Aside { why });
-            Err(Stuck::Lost(lost))
-        }
-    }
+    let performed = decide_and_write(place, run).inspect_err(|stuck| {
+        let why = stuck.to_string();
+        // It counts as failed: the next one may be lost in the same way. Without this, more are tried.
+        let _ = place.journal().note(Fact::Aside { why });
+    })?;
+    Ok(Performed { tree, ..performed })
 }
 
 fn decide_and_write(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {

@@ -41,10 +41,26 @@ struct Head {
     inode: u64,
 }
 
-/// The part of a line by which the lines of two files are merged.
-#[derive(Debug, Deserialize)]
-struct Dated {
+/// What is written only where no sandbox of an agent can write: whoever can invent a verdict, or what a review has cost, needs no
+/// review.
+const PROTECTED: [&str; 4] = ["review", "gate", "began", "facts"];
+
+/// The parts of a line by which the lines of two files are merged.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Tag {
+    line: String,
     at: String,
+}
+
+impl Tag {
+    fn of(line: &str) -> Self {
+        serde_json::from_str(line).unwrap_or_default()
+    }
+
+    fn is_protected(&self) -> bool {
+        PROTECTED.contains(&&*self.line)
+    }
 }
 
 /// Appends a line to the file of `name`. If it `is_kept`, the disk has it then.
@@ -52,8 +68,9 @@ pub(super) fn append(store: &Store, name: &str, line: &[u8], is_kept: bool) -> i
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
+    let is_protected = || std::str::from_utf8(line).is_ok_and(|line| Tag::of(line).is_protected());
     // A disk that is full may still open it.
-    store.write(|folder| {
+    store.write(is_protected, |folder| {
         let mut file = open(folder, name)?;
         let written = file.write(&text)?;
         // The rest would become a line of its own, mixed with the lines of others.
@@ -86,19 +103,20 @@ pub(super) fn read<T: DeserializeOwned>(
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Returns the files of `name` that were made on this machine.
-fn files(store: &Store, name: &str) -> Vec<(File, Metadata)> {
-    store.folders().filter_map(|folder| believed(folder, name)).collect()
+/// Returns the files of `name` that were made on this machine, and whether each is the inbox: where a sandbox writes.
+fn files(store: &Store, name: &str) -> Vec<(File, Metadata, bool)> {
+    let files = store.folders().filter_map(|folder| {
+        let (file, meta) = believed(folder, name)?;
+        Some((file, meta, store.private.as_ref().is_some_and(|private| private != folder)))
+    });
+    files.collect()
 }
 
 /// Returns the lines of these texts, oldest first.
 fn merged(texts: &[String]) -> Vec<&str> {
     let mut lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     if texts.len() > 1 {
-        lines.sort_by_cached_key(|line| {
-            let dated: Result<Dated, _> = serde_json::from_str(line);
-            dated.map_or_else(|_| String::new(), |dated| dated.at)
-        });
+        lines.sort_by_cached_key(|line| Tag::of(line).at);
     }
     lines
 }
@@ -145,8 +163,8 @@ pub(super) struct Folded {
 /// Returns the facts that follow from the files of `name`, and which files have been read.
 pub(super) fn folded(store: &Store, name: &str) -> (Version, Folded) {
     let files = files(store, name);
-    let version = files.iter().map(|(_, meta)| version_of(meta)).collect();
-    let (facts, to) = if let [(file, meta)] = &files[..] {
+    let version = files.iter().map(|(_, meta, _)| version_of(meta)).collect();
+    let (facts, to) = if let [(file, meta, false)] = &files[..] {
         let end = meta.len();
         let (facts, start) = last_facts(file, end).unwrap_or_default();
         let facts = facts::fold(facts, text(file, start, end).lines());
@@ -196,9 +214,11 @@ pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
     }
 }
 
-/// Returns the lines of a file, each with a line break after it.
-fn whole((file, meta): &(File, Metadata)) -> String {
-    text(file, 0, meta.len()) + "\n"
+/// Returns the lines of a file that count, each with a line break after it.
+fn whole((file, meta, is_inbox): &(File, Metadata, bool)) -> String {
+    let text = text(file, 0, meta.len());
+    let lines = text.lines().filter(|line| !is_inbox || !Tag::of(line).is_protected());
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Opens the file for appending; starts a new one if there is none of ours.
@@ -261,7 +281,7 @@ mod tests {
     use super::*;
 
     fn text(store: &Store, name: &str) -> String {
-        believed(&store.beside, name).as_ref().map(whole).unwrap_or_default()
+        files(store, name).last().map(whole).unwrap_or_default()
     }
 
     fn lines(store: &Store) -> Vec<String> {
@@ -318,18 +338,22 @@ mod tests {
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
     }
 
+    /// What an agent's sandbox can write has commands and claims, and no verdict.
     #[test]
     fn two_files_are_read_as_one() {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join(".git")).unwrap();
         let store = &Store::of(home.path(), "home");
         let outside = &Store { private: None, ..store.clone() };
-        for (n, store) in [store, outside, outside, store].into_iter().enumerate() {
+        let written =
+            [(store, "a"), (outside, "b"), (outside, "review"), (outside, "c"), (store, "gate")];
+        for (n, (store, line)) in written.into_iter().enumerate() {
             super::super::make_folder(&store.beside).unwrap();
-            append(store, "a", format!("{{\"at\":\"{n}\"}}").as_bytes(), false).unwrap();
+            let line = format!("{{\"at\":\"{n}\",\"line\":\"{line}\"}}");
+            append(store, "a", line.as_bytes(), false).unwrap();
         }
-        let read: Vec<Dated> = read(store, "a", |_| true);
-        let times: Vec<&str> = read.iter().map(|line| line.at.as_str()).collect();
-        assert_eq!(times, ["0", "1", "2", "3"]);
+        let read: Vec<Tag> = read(store, "a", |_| true);
+        let lines: Vec<&str> = read.iter().map(|tag| tag.line.as_str()).collect();
+        assert_eq!(lines, ["", "", "a", "b", "c", "gate"]);
     }
 }

@@ -1,10 +1,9 @@
 //! What this machine keeps about the instances of a project: the locks and the journals.
 //! (`state.json` is the project's: `run::write` writes it.) No file here is believed that was not made on this machine.
 //!
-//! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it. Outside git, and
-//! where that directory cannot be written, such as in a sandbox, it is kept beside the instances. Both are always read,
-//! because the agent's shell may be in a sandbox while the hook is not. The locks are beside the instances, where
-//! everyone can take them.
+//! It is kept in the git directory of the work tree, where neither `git clean` nor a clone reaches it, or outside git beside
+//! the instances. Where the git directory cannot be written, as in the sandbox of an agent's shell, what commands say is kept
+//! beside the instances, too, and no verdict. The locks are there, where everyone can take them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -66,18 +65,29 @@ impl Store {
     }
 
     /// Calls `write` with the folder that is written.
-    fn write(&self, write: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
-        let kept = |folder: &PathBuf| make_private(folder).and_then(|()| write(folder)).is_ok();
-        if self.private.as_ref().is_some_and(kept) {
-            return Ok(());
+    fn write(
+        &self,
+        is_protected: impl Fn() -> bool,
+        write: impl Fn(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(private) = &self.private {
+            let written = make_private(private).and_then(|()| write(private));
+            if written.is_ok() || is_protected() {
+                return written;
+            }
         }
         make_folder(&self.beside)?;
         write(&self.beside)
     }
 
-    /// Returns the folder of the locks, and why nothing can be written there, if that is so.
-    pub(crate) fn locks(&self) -> (&Path, Option<io::Error>) {
-        (&self.beside, try_out(&self.beside).err())
+    /// Returns the folder of the locks.
+    pub(crate) fn locks(&self) -> &Path {
+        &self.beside
+    }
+
+    /// Returns the folder in the git directory, if there is one.
+    pub(crate) fn private(&self) -> Option<&Path> {
+        self.private.as_deref()
     }
 
     /// Removes what is kept about an instance that is gone.
@@ -90,26 +100,12 @@ impl Store {
             disk::sweep(folder, Duration::ZERO, is_of_instance);
         }
     }
-
-    /// Returns the folder that is written, and why it is not the one in the git directory, if there is one.
-    pub(crate) fn place(&self) -> (&Path, Option<String>) {
-        match self.private.as_deref().map(|folder| (folder, try_out(folder))) {
-            Some((folder, Ok(()))) => (folder, None),
-            Some((_, Err(why))) => (&self.beside, Some(why.to_string())),
-            None => (&self.beside, None),
-        }
-    }
 }
 
 /// Returns the name of a home's folder: two work trees that share a git directory, such as copies of one, share nothing.
 fn key(home: &Path) -> String {
-    // A home that is gone may still be known.
-    let real = home.canonicalize().or_else(|_| {
-        let name = home.file_name().unwrap_or_default();
-        let parent = home.parent().unwrap_or(home).canonicalize();
-        parent.map(|parent| parent.join(name))
-    });
-    let real = real.unwrap_or_else(|_| home.to_owned());
+    // One that is gone may still be known.
+    let real = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     format!("{:016x}", hash::number(real.as_os_str().as_encoded_bytes()))
 }
 
@@ -126,15 +122,6 @@ fn make_private(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Returns why nothing can be written to a folder. Leaves nothing there.
-fn try_out(folder: &Path) -> io::Result<()> {
-    for folder in folder.parent().into_iter().chain([folder]) {
-        exists(folder)?;
-    }
-    let existing = folder.ancestors().find(|dir| dir.exists());
-    tempfile::tempfile_in(existing.unwrap_or(folder)).map(drop)
 }
 
 /// Opens a file of a folder of the store for reading, and returns it with its metadata.
