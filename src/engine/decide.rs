@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::actions;
 use super::decision::{
-    Answer, Decision, Ended, FailedGate, Fired, Gates, Invocation, Outcome, Step, Tried,
+    Answer, Decision, Ended, FailedGate, Fired, Invocation, Outcome, Step, Tried,
 };
 use super::event::{Event, Trigger};
 use super::fault::Fault;
@@ -24,12 +24,6 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::Expr;
 use crate::hash::IndexMap;
 use crate::host::vendors::{self, Call};
-
-/// The file for the output of the gate that runs, in the instance's directory. It is removed if all succeed.
-const GATES_LOG: &str = ".gates.log";
-
-/// The files for the stderr of reviewers, in the instance's directory, with `*` for the number of the review.
-pub(crate) const REVIEW_LOGS: &str = ".review-*.log";
 
 /// Returns what `chart` decides about `event` in `world`.
 ///
@@ -331,7 +325,6 @@ impl Deciding {
             by: who.to_owned(),
             cycle: cycle.id.clone(),
             n,
-            log: REVIEW_LOGS.replace('*', &n.to_string()),
             file,
             subject,
             timeout: timeout
@@ -343,14 +336,14 @@ impl Deciding {
 
     /// Returns what must succeed before the run is started. What has succeeded before the last review is not run again on
     /// the same files.
-    fn gates(&self, cycle: &Cycle) -> Result<Gates, Fault> {
+    fn gates(&self, cycle: &Cycle) -> Result<Vec<String>, Fault> {
         let names = &self.names;
         let mut commands = names.gates(cycle)?;
         let is_next = || names.field(&names.chart.state).as_str() == Some(&cycle.id);
         if !commands.is_empty() && is_next() && names.is_unchanged(cycle)? {
             commands.clear();
         }
-        Ok(Gates { commands, log: GATES_LOG.to_owned() })
+        Ok(commands)
     }
 
     /// Returns the decision about a run that this world no longer asks for.

@@ -206,21 +206,10 @@ pub struct Invocation {
     pub subject: Vec<String>,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// The file for its stderr, in the instance's directory.
-    pub log: String,
     /// Its time limit in seconds.
     pub timeout: u64,
-    /// What must succeed before it is started.
-    pub gates: Gates,
-}
-
-/// Commands that must succeed before a reviewer is started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Gates {
-    /// The command lines, in order.
-    pub commands: Vec<String>,
-    /// The file for the output of the one that runs, in the instance's directory.
-    pub log: String,
+    /// The command lines that must succeed before it is started, in order.
+    pub gates: Vec<String>,
 }
 
 impl Invocation {

@@ -14,19 +14,9 @@ use crate::engine::decision::Effect;
 use crate::files::pattern::name_flaw;
 use crate::os::file::rename_new;
 use crate::project::find::{self, Instance};
-use crate::project::git;
 use crate::run::place::Place;
 use crate::run::stuck::{Stuck, io};
 use crate::store::running;
-
-/// Makes git ignore the logs of a chart, whose names match `pattern`.
-pub(crate) fn ignore_logs(place: &Place, pattern: &str) {
-    if git::is_in_git(&place.root) {
-        let path = format!("{}/.gitignore", place.chart.scope.home);
-        // Without it, git shows the log, and nothing else changes.
-        let _ = carry_out(place, &[Effect::Ensure { path, line: pattern.to_owned() }]);
-    }
-}
 
 /// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done. The caller
 /// holds the write lock.

@@ -11,7 +11,6 @@ use crate::process::End;
 use crate::process::log;
 use crate::process::spec::Spec;
 use crate::process::supervisor;
-use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::facts::Running;
@@ -35,19 +34,16 @@ pub(crate) fn run(
     begun: &Begun<'_>,
     announced: &Running,
 ) -> Result<Option<Outcome>, Stuck> {
-    let gates = &invocation.gates;
     let timeout = LIMIT.min(most);
     let limit = Duration::from_secs(timeout);
     let start = Instant::now();
-    let log = place.dir().join(&gates.log);
-    effects::ignore_logs(place, &gates.log);
-    for command in &gates.commands {
+    let log = running::log_file(place.journal());
+    for command in &invocation.gates {
         // Without it, the gate is not shown, but nothing else changes.
         let _ = begun.then(&Running {
             gate: Some(command.clone()),
             started: clock::now(),
             timeout: timeout.saturating_sub(start.elapsed().as_secs()),
-            log: gates.log.clone(),
             ..announced.clone()
         });
         let began = Instant::now();

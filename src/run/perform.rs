@@ -203,7 +203,7 @@ fn follows(
                 return None;
             }
             let left = hook_timeout(event).saturating_sub(start.elapsed().as_secs() + RESERVE);
-            (due.timeout <= left && due.gates.commands.is_empty()).then_some(NextStep::Review)
+            (due.timeout <= left && due.gates.is_empty()).then_some(NextStep::Review)
         }
         Step::Done(next) => next.advances().then(|| NextStep::Write(Box::new(event.clone()))),
     }

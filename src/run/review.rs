@@ -100,7 +100,7 @@ pub(crate) fn review(place: &Place, event: &Event, before: Duration) -> Result<N
                 begun.insert(begin(place, &snapshot, &announced)?)
             }
         };
-        let gates = &invocation.gates.commands;
+        let gates = &invocation.gates;
         let outcome = match place.obstacle(&snapshot.as_world(), &invocation) {
             // Don't pay for a review that cannot count.
             Some(obstacle) => Some(Outcome::Failed(obstacle)),

@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::chart::Invoke;
 use crate::chart::known::REVIEW_TIMEOUT;
 use crate::disk;
-use crate::engine::decide::REVIEW_LOGS;
 use crate::engine::decision::{Effort, Invocation, Outcome};
 use crate::host::events::REVIEWER;
 use crate::os::file::Version;
@@ -18,7 +17,6 @@ use crate::process::spec::Spec;
 use crate::process::supervisor;
 use crate::reviewer::finding::Found;
 use crate::reviewer::output::Printed;
-use crate::run::effects;
 use crate::run::place::Place;
 use crate::run::stuck::Stuck;
 use crate::store::lock::ReviewLock;
@@ -31,8 +29,7 @@ pub(super) fn run(
     timeout: u64,
     lock: &ReviewLock,
 ) -> Result<(Outcome, Effort), Stuck> {
-    let dir = place.dir();
-    let file = dir.join(&invocation.file);
+    let file = place.dir().join(&invocation.file);
     let reviewer = Reviewer {
         place,
         invocation,
@@ -40,10 +37,8 @@ pub(super) fn run(
         timeout,
         before: version(&file),
         file,
-        log: dir.join(&invocation.log),
+        log: running::log_file(place.journal()),
     };
-    // The log of a failed run stays, and nobody wants to commit it.
-    effects::ignore_logs(place, REVIEW_LOGS);
     let spec = Spec {
         // A prompt can contain anything; an argument ends at this sign.
         argv: (invocation.argv.iter().map(|arg| arg.replace('\0', "\u{fffd}"))).collect(),
@@ -155,8 +150,8 @@ impl Reviewer<'_> {
         if self.remove_empty_log() {
             return Outcome::Failed(why);
         }
-        let log = self.place.instance.dir.join(&self.invocation.log);
-        Outcome::Failed(format!("{why}{last}; its log is {}", log.display()))
+        let log = self.log.strip_prefix(&self.place.root).unwrap_or(&self.log).display();
+        Outcome::Failed(format!("{why}{last}; its log is {log}"))
     }
 
     /// Removes an empty log; returns whether it is gone.

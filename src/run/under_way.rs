@@ -69,7 +69,6 @@ pub(super) fn announced(invocation: &Invocation) -> Running {
         by: Some(invocation.by.clone()),
         started: clock::now(),
         timeout: invocation.timeout,
-        log: invocation.log.clone(),
         is_started: false,
         gate: None,
     }

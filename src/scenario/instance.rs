@@ -180,7 +180,7 @@ impl PlayedInstance {
                 (None, Some(ScriptedReview::Gate(output))) => {
                     self.failed_gates += 1;
                     Outcome::Gate(FailedGate {
-                        command: (invocation.gates.commands.first())
+                        command: (invocation.gates.first())
                             .map_or_else(|| "make check".to_owned(), Clone::clone),
                         why: "exited with code 1".to_owned(),
                         output: output.clone(),

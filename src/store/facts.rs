@@ -198,9 +198,6 @@ pub(crate) struct Running {
     pub(crate) started: u64,
     /// Its time limit in seconds.
     pub(crate) timeout: u64,
-    /// The file of its log, below the instance's directory.
-    #[serde(default)]
-    pub(crate) log: String,
     /// Its reviewer is about to be started, or was.
     #[serde(default)]
     pub(crate) is_started: bool,

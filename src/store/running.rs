@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::facts::{Fact, Running};
 use super::journal::Journal;
@@ -36,6 +36,11 @@ pub(crate) fn cancel(journal: &Journal, dir: &Path) -> io::Result<()> {
 /// write it.
 pub(crate) fn cancel_file(journal: &Journal) -> OsString {
     path(&journal.store.beside, &journal.instance, CANCEL).into()
+}
+
+/// Returns the file with what a program prints that is run for an instance. The log of one that has failed stays until the next one.
+pub(crate) fn log_file(journal: &Journal) -> PathBuf {
+    path(&journal.store.beside, &journal.instance, "log")
 }
 
 /// A review is running as long as this value exists: the journal says so. Made while the review lock is held.

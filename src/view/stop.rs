@@ -75,7 +75,7 @@ fn what(place: &Place, step: Step) -> Stop {
 }
 
 fn runs(place: &Place, invocation: &Invocation) -> String {
-    let gates = match invocation.gates.commands.as_slice() {
+    let gates = match invocation.gates.as_slice() {
         [] => String::new(),
         commands => format!("after the gates (`{}`), ", commands.join("`, `")),
     };

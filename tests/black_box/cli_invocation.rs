@@ -14,7 +14,7 @@ use crate::expected::{
 use crate::support::{Project, Reviewer, cases, feed};
 
 /// The log of a code review's first run, which is kept if the run fails.
-const LOG: &str = "; its log is .taskie/plans/test-plan/.review-1.log";
+const LOG: &str = "; its log is .taskie/.locks/test-plan.log";
 
 /// A review that is due with these fields in the state, by the model that they name; it finds issues.
 fn called(before: Value, next_model: &str, review: Review) {
@@ -78,14 +78,11 @@ fn t11_claude_fails() {
         let reviewer = Reviewer::pass().exits(1).prints(stdout).warns(stderr);
         let review = review("code-review", 1);
         // An empty log is neither mentioned nor kept.
-        let expected = if stderr.is_empty() {
-            failed(why).review(&review, "opus")
-        } else {
-            failed(&format!("{why}{LOG}"))
-                .review(&review, "opus")
-                .file(".review-1.log", &format!("{stderr}\n"))
-        };
-        check(&plan_in(&json!({}), &reviewer), expected);
+        let log = if stderr.is_empty() { "" } else { LOG };
+        let project = plan_in(&json!({}), &reviewer);
+        check(&project, failed(&format!("{why}{log}")).review(&review, "opus"));
+        let kept = fs::read_to_string(project.root.join(".taskie/.locks/test-plan.log"));
+        assert_eq!(kept.ok(), (!stderr.is_empty()).then(|| format!("{stderr}\n")));
     }
 }
 

@@ -171,20 +171,12 @@ fn files_that_never_end() {
 #[test]
 fn logs_are_ignored_by_git() {
     let project = plan_in(&json!({}), &Reviewer::fail().exits(1).warns("secret"));
-    project.stop();
-    let log = project.plan().join(".review-1.log");
-    assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    // Outside git, there is nothing that could ignore it.
-    assert!(!project.root.join(".taskie/.gitignore").exists());
     git(&project.root, &["init", "-q"]);
-    for _ in 0..2 {
-        project.stop();
-    }
-    assert!(log.exists());
-    let ignored = project.root.join(".taskie/.gitignore");
-    assert_eq!(fs::read_to_string(ignored).unwrap(), ".review-*.log\n");
+    project.stop();
+    let log = project.root.join(".taskie/.locks/test-plan.log");
+    assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let untracked = git(&project.root, &["status", "--porcelain", "--untracked-files=all"]);
-    assert!(!untracked.contains(".review"), "{untracked}");
+    assert!(!untracked.contains(".log"), "{untracked}");
 }
 
 /// Names that refer to names, and templates that include templates, several at each level: each is read once.

@@ -137,7 +137,7 @@ fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
         let seconds =
             if deadline == 1 { "1 second".to_owned() } else { format!("{deadline} seconds") };
         let why = format!(
-            "`claude` was killed after {seconds}, the limit of `review_timeout` (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+            "`claude` was killed after {seconds}, the limit of `review_timeout` (waiting for the model); its log is .taskie/.locks/{PLAN}.log"
         );
         assert_eq!(ran.json(), failed(&why));
         for pid in pids(&project) {
@@ -285,7 +285,7 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
     assert_eq!(
         ran.json(),
         failed(
-            "`claude` was killed with its supervisor (waiting for the model); its log is .taskie/plans/test-plan/.review-1.log"
+            "`claude` was killed with its supervisor (waiting for the model); its log is .taskie/.locks/test-plan.log"
         )
     );
     assert!(project.run(&["status"]).stdout.contains("cost unknown"));
@@ -305,7 +305,7 @@ fn a_supervisor_that_is_stopped_is_not_waited_for_without_end() {
     let before = project.read("state.json");
     let ran = project.stop();
     let why = format!(
-        "`claude` was killed after 1 second, the limit of `review_timeout` (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+        "`claude` was killed after 1 second, the limit of `review_timeout` (waiting for the model); its log is .taskie/.locks/{PLAN}.log"
     );
     assert_eq!(ran.json(), failed(&why));
     assert_eq!((ran.code, project.read("state.json")), (0, before));

@@ -26,8 +26,6 @@ pub(crate) struct Trees {
     root: PathBuf,
     /// The folder of the instances. What they keep says how the work goes on, and is no part of it.
     instances: String,
-    /// The home in whose `.gitignore` a review of a plan has a line written.
-    ignoring: Option<String>,
     /// The prompt with which the change of a session begins.
     pub(super) prompt: Option<Prompt>,
     last: Mutex<Option<Last>>,
@@ -56,15 +54,13 @@ pub(crate) struct Tree {
 impl Trees {
     /// Returns the reader for the work tree around `root`.
     pub(crate) fn of(root: &Path, scope: &Scope, prompt: Option<Prompt>) -> Self {
-        let is_of_plans = !scope.is_of_changes();
-        let (home, folder) = match is_of_plans {
-            true => (scope.home.as_str(), scope.folder()),
-            false => (CHARTS[0].home(), CHARTS[0].folder()),
+        let (home, folder) = match scope.is_of_changes() {
+            true => (CHARTS[0].home(), CHARTS[0].folder()),
+            false => (scope.home.as_str(), scope.folder()),
         };
         Self {
             root: root.to_owned(),
             instances: format!("{home}/{folder}"),
-            ignoring: is_of_plans.then(|| home.to_owned()),
             prompt,
             last: Mutex::default(),
             compared: Mutex::default(),
@@ -163,16 +159,14 @@ impl Trees {
 
     /// Returns whether an instance keeps a file, so that it is in no tree of this work tree.
     pub(super) fn leaves_out(&self, file: &str) -> bool {
-        let ends = |folder: &str, end: &str| {
-            folder.strip_suffix(end).is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        let mut parts = file.rsplitn(3, '/');
+        let (Some(name), Some(_), Some(folder)) = (parts.next(), parts.next(), parts.next()) else {
+            return false;
         };
-        let Some((folder, name)) = file.rsplit_once('/') else { return false };
-        let is_own = [state_file::FILE, ledger::FILE, RECEIPTS, ".gitignore"].contains(&name)
-            || [".md", ".log"].iter().any(|end| name.ends_with(end));
-        let is_of_instance =
-            || folder.rsplit_once('/').is_some_and(|(above, _)| ends(above, &self.instances));
-        let is_ignore = || self.ignoring.as_ref().is_some_and(|home| ends(folder, home));
-        is_own && is_of_instance() || name == ".gitignore" && is_ignore()
+        let is_own =
+            [state_file::FILE, ledger::FILE, RECEIPTS].contains(&name) || name.ends_with(".md");
+        let above = folder.strip_suffix(&self.instances).filter(|_| is_own);
+        above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
     }
 }
 
