@@ -82,9 +82,6 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
         Some(known) if !begins || !known.files.is_empty() => known,
         _ => find(&place, Base::Coming)?,
     };
-    if !place.is_in_cycle() {
-        change::forget_prompts(&place);
-    }
     let mut event = match begins {
         true => began,
         false => asked::next(&place, None),

@@ -46,9 +46,9 @@ pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     };
     let store = Store::of(root, &chart.scope.home);
     let shown = |folder: &Path| folder.strip_prefix(root).unwrap_or(folder).display().to_string();
-    let folder = store.private().unwrap_or(store.locks());
+    let folder = store.private.as_ref().unwrap_or(&store.beside);
     let kept = format!("sessions, costs and the journal are kept in {}", shown(folder));
-    for folder in [store.locks(), folder] {
+    for folder in [&store.beside, folder] {
         let existing = folder.ancestors().find(|dir| dir.exists());
         if !existing.is_some_and(is_writable) {
             let text = format!("nothing can be reviewed: {} cannot be written", shown(folder));

@@ -119,7 +119,9 @@ fn is_finished(status: &str) -> Option<bool> {
     let of = |is: &dyn Fn(&[&str]) -> bool| lists.iter().find(|(list, _)| is(*list));
     // Most are written as they are here.
     let found = of(&|list| list.contains(&status));
-    found.or_else(|| of(&|list| table::is_one_of(status, list))).map(|(_, is_finished)| *is_finished)
+    found
+        .or_else(|| of(&|list| table::is_one_of(status, list)))
+        .map(|(_, is_finished)| *is_finished)
 }
 
 /// Returns a sentence about the statuses that are not usual, each once.

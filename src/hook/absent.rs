@@ -34,7 +34,7 @@ pub(super) fn unreviewed(answering: &Answering<'_>, drives: bool) -> Option<Stri
         }
         _ => return None,
     };
-    let is_on = settings::is_named(embedded, &root, EVERY_STOP)
+    let is_on = settings::are_given(embedded, &root)
         && change::is_on(&Place::of_none(&embedded.load().ok()?, &root)) == Ok(true);
     is_on.then(|| format!("Not reviewed here, although `{EVERY_STOP}` is on: {why}."))
 }

@@ -2,11 +2,8 @@
 //!
 //! The review of a plan's code takes its place: the change is dropped once that has passed, unless a review has read it.
 
-use std::path::Path;
-
 use super::target::{at_home, change_of, distrusting, homes};
 use crate::chart::choice::of_changes;
-use crate::chart::known::EVERY_STOP;
 use crate::clock;
 use crate::engine::event::Event;
 use crate::project::change::{Base, Unknown};
@@ -24,8 +21,8 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return nothing;
     };
-    let is_named = |root: &Path| settings::is_named(embedded, root, EVERY_STOP);
-    let Some((root, home)) = homes(embedded).find(|(root, _)| is_named(root)) else {
+    let Some((root, home)) = homes(embedded).find(|(root, _)| settings::are_given(embedded, root))
+    else {
         return nothing;
     };
     let chart = at_home(embedded, home)?;
@@ -45,7 +42,6 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let mut began = nothing;
     if !place.is_in_cycle() {
         change::sweep(&place);
-        change::forget_prompts(&place);
         let (time, now) = (clock::now(), place.trees().read().map_err(Unknown::in_words)?);
         began = begin(&place, session, Base::Tree(&now.id));
         if let Some(head) = place.trees().head() {

@@ -119,17 +119,12 @@ pub(crate) fn read(
     Ok(Settings { settings: own.collect(), ..read })
 }
 
-/// Returns whether a file that has settings for the project at `root` may name this setting. Nothing is parsed: most files do
-/// not.
-pub(crate) fn is_named(chart: &'static Embedded, root: &Path, setting: &str) -> bool {
+/// Returns whether there is a file of settings for the project at `root`, or whether that is unknown. Nothing is parsed.
+pub(crate) fn are_given(chart: &'static Embedded, root: &Path) -> bool {
     let chart = chart.of_settings();
-    let own = Path::new(chart.home()).join(CONFIG);
-    let of_user = user_file(chart.id, root, &mut Vec::new());
-    let texts = [disk::read(root, &root.join(own)), of_user.map_or(Ok(None), |it| read_users(&it))];
-    let quoted = format!("\"{setting}\"");
-    let names = |text: Vec<u8>| text.windows(quoted.len()).any(|part| part == quoted.as_bytes());
-    // A file that cannot be read may name it. Reading all settings reports the error.
-    texts.into_iter().any(|text| text.map_or(true, |text| text.is_some_and(names)))
+    let own = root.join(chart.home()).join(CONFIG);
+    let files = [Some(own), user_file(chart.id, root, &mut Vec::new())];
+    files.into_iter().flatten().any(|file| file.try_exists().unwrap_or(true))
 }
 
 /// Reads the user's own file, which may be a link to anywhere.

@@ -1,5 +1,4 @@
-//! The change that a stop is about: what has changed, as fields of the event, which rules see. Beside the state, this keeps what
-//! the user asked for, and the text that sends the agent back.
+//! The change that a stop is about: what has changed, as fields of the event, which rules see.
 
 use std::fs;
 use std::path::Path;
@@ -8,27 +7,21 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::chart::known::{BASE, EVERY_STOP};
-use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::hash;
 use crate::os::file::create_private_folder;
-use crate::os::regular::create_private;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Unknown};
 use crate::project::{ledger, state_file};
 use crate::run::performed::Performed;
 use crate::run::place::Place;
-use crate::run::under_way;
+use crate::store::facts::Fact;
 use crate::text::cut_bytes;
 
-/// The file in the instance's directory with what the user has asked for, one JSON string in each line.
-const ASKED: &str = ".asked";
-
-/// How much of a prompt is kept, in bytes, and how many prompts of one change: the first and the last ones.
+/// How much of a prompt is kept, in bytes.
 const PROMPT: usize = 2_000;
-const PROMPTS: usize = 10;
 
 /// How long after its last use what belongs to a change is removed.
 const FORGOTTEN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -74,22 +67,9 @@ pub(crate) fn find(place: &Place, base: Base<'_>) -> Result<Change, Unknown> {
     change::read(place.trees(), base)
 }
 
-/// Removes the change at `place` if it is compared with nothing and no review of it has begun.
+/// Removes the folder of the change at `place` if nothing is in it.
 pub(crate) fn release(place: &Place) {
-    if place.is_in_cycle() || under_way::running(place).is_some() {
-        return;
-    }
-    forget_prompts(place);
-    if !place.dir().join(state_file::FILE).exists() {
-        // Reviews may be in it.
-        let _ = fs::remove_dir(place.dir());
-    }
-}
-
-/// Removes what the user has asked for.
-pub(crate) fn forget_prompts(place: &Place) {
-    // What stays is removed with the folder, after some months.
-    let _ = fs::remove_file(place.dir().join(ASKED));
+    let _ = fs::remove_dir(place.dir());
 }
 
 /// Drops the change of a session. Its next prompt, or the user, begins another one.
@@ -108,28 +88,10 @@ pub(crate) fn is_sent(place: &Place, prompt: &str) -> bool {
 /// Keeps a prompt as a part of what the change is for.
 pub(crate) fn remember(place: &Place, prompt: &str) {
     let prompt = cut_bytes(prompt.trim().to_owned(), PROMPT);
-    let mut asked = asked(place);
-    if prompt.is_empty() || asked.contains(&prompt) {
-        return;
+    if !prompt.is_empty() && !place.journal().facts().asked.contains(&prompt) {
+        // Without it, the reviewer knows less of what the change is for.
+        let _ = place.journal().note(Fact::Asked { prompt });
     }
-    if asked.len() == PROMPTS {
-        asked.remove(PROMPTS / 2);
-    }
-    asked.push(prompt);
-    let lines = asked.iter().map(|prompt| format!("{}\n", json!(prompt)));
-    // Without it, the reviewer knows less of what the change is for. Nobody else is to read it.
-    let file = place.dir().join(ASKED);
-    let text = lines.collect::<String>();
-    let is_private = file.exists() || create_private(&file).is_ok();
-    let _ = is_private.then(|| disk::replace(&file, text.as_bytes()));
-}
-
-/// Returns what the user has asked for since the change began.
-pub(crate) fn asked(place: &Place) -> Vec<String> {
-    let text = place.read(ASKED).unwrap_or_default();
-    let lines = text.split(|byte| *byte == b'\n');
-    let prompts = lines.filter_map(|line| serde_json::from_slice(line).ok());
-    prompts.take(PROMPTS).collect()
 }
 
 /// Removes the changes that nobody has come back to for long: their sessions have ended, or their branches are gone.
@@ -253,7 +215,7 @@ pub(crate) fn describe(place: &Place, fields: &mut Json, change: &Change) {
         ("unread", json!(change.unread(&skip))),
         ("lost", json!(change.is_lost)),
         ("own", json!(place.is_own())),
-        ("asked", json!(asked(place))),
+        ("asked", json!(place.journal().facts().asked)),
         ("rules", json!(rules(place))),
         ("model", json!("")),
         ("permissions", json!("")),

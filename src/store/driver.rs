@@ -89,7 +89,8 @@ pub(crate) fn drives(journal: &Journal, session: &str) -> bool {
 /// Returns whether nobody drives the instance that `session` has claimed last: the session had ended, and goes on.
 pub(crate) fn is_resumed(journal: &Journal, session: &str) -> bool {
     let facts = Journal::of_home(&journal.store).facts();
-    let is_its_last = facts.claims.get(session).is_some_and(|claim| claim.instance == journal.instance);
+    let is_its_last =
+        facts.claims.get(session).is_some_and(|claim| claim.instance == journal.instance);
     is_its_last && of(journal).is_none()
 }
 
@@ -118,17 +119,19 @@ fn note(store: &Store, session: &str, claim: Option<Claim>) -> io::Result<()> {
     Journal::of_home(store).note(Fact::Claim { session: session.to_owned(), claim })
 }
 
-/// Returns whether a settings file calls the hook, so that the commands of a plugin are missing. That is the same for all
-/// instances.
+/// What is done in a home where a settings file calls the hook, so that the commands of a plugin are missing.
+const BARE: &str = "bare";
+
+/// Returns whether that is so. It is the same for all instances.
 pub(crate) fn is_bare(store: &Store) -> bool {
-    Journal::of_home(store).facts().is_bare
+    Journal::of_home(store).facts().is_done(BARE, &[])
 }
 
 /// Records that a settings file calls the hook, or that a plugin does.
 pub(crate) fn set_bare(store: &Store, is_bare: bool) {
     let sessions = Journal::of_home(store);
-    if sessions.facts().is_bare != is_bare {
+    if sessions.facts().is_done(BARE, &[]) != is_bare {
         // If this cannot be recorded, commands are named as the plugin has them.
-        let _ = sessions.note(Fact::Hook { is_bare });
+        let _ = sessions.note_done(BARE, is_bare.then_some(&[]));
     }
 }

@@ -19,6 +19,9 @@ pub(crate) const RUN: &str = "run ";
 /// The most news that wait for a stop.
 const MOST: usize = 20;
 
+/// How many prompts of one change are known.
+const PROMPTS: usize = 10;
+
 /// How many sessions are known.
 const SESSIONS: usize = 200;
 
@@ -82,10 +85,6 @@ pub(crate) enum Fact {
         session: String,
         claim: Option<Claim>,
     },
-    /// How the hook is called.
-    Hook {
-        is_bare: bool,
-    },
     /// The user asks for another try: no review that has failed so far counts.
     Retried {
         since: String,
@@ -100,6 +99,10 @@ pub(crate) enum Fact {
     },
     /// A prompt begins the change of its session.
     Prompted(Prompt),
+    /// The user has asked for this.
+    Asked {
+        prompt: String,
+    },
     /// What follows from the first bytes of the file: nobody needs to read those.
     Facts {
         to: u64,
@@ -287,12 +290,12 @@ pub(crate) struct Facts {
     pub(crate) running: Option<Running>,
     /// For which state each thing was done that is done once.
     pub(super) done: IndexMap<String, u64>,
-    /// A settings file calls the hook, and no plugin does: the commands of a plugin are missing.
-    pub(super) is_bare: bool,
     /// When the user last asked for another try, in RFC 3339.
     pub(crate) retried: Option<String>,
     pub(super) turn: Option<BlocksInTurn>,
     pub(crate) prompt: Option<Prompt>,
+    /// What the user has asked for since the change began: the first prompts, and the last ones.
+    pub(crate) asked: Vec<String>,
     /// What each session of the home has claimed last.
     pub(super) claims: IndexMap<String, Claim>,
     /// Until when each reviewer cannot run.
@@ -341,14 +344,19 @@ impl Facts {
                 self.claims.extend(claim.map(|claim| (session, claim)));
                 forget_first(&mut self.claims, SESSIONS);
             }
-            Fact::Hook { is_bare } => self.is_bare = is_bare,
             Fact::Retried { since } => self.retried = Some(since),
             Fact::Postponed { by, until } => {
                 self.postponed.shift_remove(&by);
                 self.postponed.extend(until.map(|until| (by, until)));
             }
             Fact::Turn { turn } => self.turn = Some(turn),
-            Fact::Prompted(prompt) => self.prompt = Some(prompt),
+            Fact::Prompted(prompt) => (self.prompt, self.asked) = (Some(prompt), Vec::new()),
+            Fact::Asked { prompt } => {
+                if self.asked.len() == PROMPTS {
+                    self.asked.remove(PROMPTS / 2);
+                }
+                self.asked.push(prompt);
+            }
             Fact::Done { what, state } => {
                 self.done.shift_remove(&what);
                 self.done.extend(state.map(|state| (what, state)));

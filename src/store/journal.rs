@@ -1,8 +1,8 @@
 //! The journal: one JSON line for each decision, one for each review that has ended, and one for each gate.
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
-//! Of prompts and messages, it contains why a command was refused, why a stop was allowed without a rule
-//! and what was named to the user; of reviews and gates, the titles of findings and command lines; of the
+//! Of messages, it contains why a command was refused, why a stop was allowed without a rule and what was named to the user,
+//! and for the review of a session's change the beginnings of the user's prompts; of reviews and gates, the titles of findings and command lines; of the
 //! environment, nothing. It is a fact about this machine and is kept in the [store](super). A line that cannot be written changes no answer.
 
 use std::io;

@@ -5,9 +5,9 @@
 //! because a file that came with the project is not trusted. Each folder of the store may have such a file.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ struct Tag {
 }
 
 impl Tag {
-    fn of(line: &str) -> Self {
-        serde_json::from_str(line).unwrap_or_default()
+    fn of(line: &[u8]) -> Self {
+        serde_json::from_slice(line).unwrap_or_default()
     }
 
     fn is_protected(&self) -> bool {
@@ -68,18 +68,20 @@ pub(super) fn append(store: &Store, name: &str, line: &[u8], is_kept: bool) -> i
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
-    let is_protected = || std::str::from_utf8(line).is_ok_and(|line| Tag::of(line).is_protected());
     // A disk that is full may still open it.
-    store.write(is_protected, |folder| {
-        let mut file = open(folder, name)?;
-        let written = file.write(&text)?;
-        // The rest would become a line of its own, mixed with the lines of others.
-        match written == text.len() {
-            true if is_kept => file.sync_data(),
-            true => Ok(()),
-            false => Err(ErrorKind::WriteZero.into()),
-        }
-    })
+    store.write(
+        || Tag::of(line).is_protected(),
+        |folder| {
+            let mut file = open(folder, name)?;
+            let written = file.write(&text)?;
+            // The rest would become a line of its own, mixed with the lines of others.
+            match written == text.len() {
+                true if is_kept => file.sync_data(),
+                true => Ok(()),
+                false => Err(ErrorKind::WriteZero.into()),
+            }
+        },
+    )
 }
 
 /// Returns the names of which there are files.
@@ -116,7 +118,7 @@ fn files(store: &Store, name: &str) -> Vec<(File, Metadata, bool)> {
 fn merged(texts: &[String]) -> Vec<&str> {
     let mut lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     if texts.len() > 1 {
-        lines.sort_by_cached_key(|line| Tag::of(line).at);
+        lines.sort_by_cached_key(|line| Tag::of(line.as_bytes()).at);
     }
     lines
 }
@@ -217,7 +219,7 @@ pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
 /// Returns the lines of a file that count, each with a line break after it.
 fn whole((file, meta, is_inbox): &(File, Metadata, bool)) -> String {
     let text = text(file, 0, meta.len());
-    let lines = text.lines().filter(|line| !is_inbox || !Tag::of(line).is_protected());
+    let lines = text.lines().filter(|line| !is_inbox || !Tag::of(line.as_bytes()).is_protected());
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
@@ -248,6 +250,8 @@ fn open(folder: &Path, name: &str) -> io::Result<File> {
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
 fn make(path: &Path) -> io::Result<()> {
     let made = disk::create_for_now(path, |file| {
+        // It has the user's prompts.
+        file.set_permissions(Permissions::from_mode(0o600))?;
         let inode = file.metadata()?.ino();
         file.write_all(&serde_json::to_vec(&Head { inode })?)
     });

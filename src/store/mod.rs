@@ -38,9 +38,9 @@ const FOLDER: &str = "taskie";
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     /// The home's own folder in the git directory.
-    private: Option<PathBuf>,
+    pub(crate) private: Option<PathBuf>,
     /// The lock folder, beside the instances.
-    beside: PathBuf,
+    pub(crate) beside: PathBuf,
 }
 
 impl Store {
@@ -78,16 +78,6 @@ impl Store {
         }
         make_folder(&self.beside)?;
         write(&self.beside)
-    }
-
-    /// Returns the folder of the locks.
-    pub(crate) fn locks(&self) -> &Path {
-        &self.beside
-    }
-
-    /// Returns the folder in the git directory, if there is one.
-    pub(crate) fn private(&self) -> Option<&Path> {
-        self.private.as_deref()
     }
 
     /// Removes what is kept about an instance that is gone.

@@ -132,7 +132,10 @@ impl Facts {
             obstacle,
             warnings: (snapshot.warnings().into_iter())
                 .chain(unread)
-                .chain(running_cycle.and_then(|it| failures(&journal, &it.id, known_facts.retried.as_deref())))
+                .chain(
+                    running_cycle
+                        .and_then(|it| failures(&journal, &it.id, known_facts.retried.as_deref())),
+                )
                 .chain(known_facts.noted.as_deref().map(|pause| {
                     let call = chart.call(pause);
                     format!("`{call}` takes effect when the review that is running has ended")
