@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use super::Store;
 use super::facts::{Claim, Fact};
-use super::git_dir::{self, WorkTree};
 use super::journal::{Journal, now};
 use crate::files::pattern::name_flaw;
 
@@ -35,11 +34,8 @@ pub(crate) fn claimed(
         return Ok(None);
     }
     let mut last: Option<(String, Claimed)> = None;
-    let mut tree: Option<WorkTree> = None;
     for root in roots {
-        // Most roots are above one another, in the same work tree.
-        tree = tree.filter(|tree| root.starts_with(&tree.top)).or_else(|| git_dir::around(root));
-        let store = Store::within(tree.as_ref(), root, home);
+        let store = Store::of(root, home);
         let sessions = Journal::of_home(&store);
         if let Some((folder, error)) = sessions.unreadable() {
             let shown = folder.strip_prefix(root).unwrap_or(&folder);

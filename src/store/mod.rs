@@ -15,7 +15,6 @@ use crate::disk;
 use crate::hash;
 use crate::os::regular::open_to_read;
 use crate::os::signals;
-use git_dir::WorkTree;
 
 pub(crate) mod driver;
 pub(crate) mod facts;
@@ -46,13 +45,8 @@ pub(crate) struct Store {
 impl Store {
     /// Returns the store of the home called `home` in the project at `root`.
     pub(crate) fn of(root: &Path, home: &str) -> Self {
-        Self::within(git_dir::around(root).as_ref(), root, home)
-    }
-
-    /// Does the same if the work tree around `root` is known.
-    fn within(tree: Option<&WorkTree>, root: &Path, home: &str) -> Self {
         let home = root.join(home);
-        let git_dir = tree.and_then(|tree| tree.git_dir.as_deref());
+        let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
         Self {
             private: git_dir.map(|dir| dir.join(FOLDER).join(key(&home))),
             beside: home.join(LOCKS),

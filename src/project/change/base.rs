@@ -193,10 +193,15 @@ impl Repository {
 
     /// Returns what names the branch of HEAD; where HEAD is on none, its commit.
     pub(super) fn branch(&self) -> Result<String, Unknown> {
-        // The short name is another one where a tag is called the same.
-        let head = self.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        if let Some(name) = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/")) {
-            return Ok(name.to_owned());
+        let file = git_dir::of(&self.root).and_then(|(own, _)| fs::read(own.join("HEAD")).ok());
+        let file = file.map(|head| String::from_utf8_lossy(&head).into_owned());
+        let head = match file.filter(|head| !head.contains("/.invalid")) {
+            // References need not be in files.
+            None => self.ask(&["symbolic-ref", "--quiet", "HEAD"])?.unwrap_or_default(),
+            Some(head) => head,
+        };
+        if let Some((_, name)) = head.split_once("refs/heads/") {
+            return Ok(name.trim_end().to_owned());
         }
         let commit = self.head()?;
         Ok(DETACHED.chars().chain(commit.chars().take(12)).collect())

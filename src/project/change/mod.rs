@@ -69,13 +69,13 @@ fn compared(
     now: &Tree,
     base: Base<'_>,
 ) -> Result<Change, Unknown> {
-    let known = if let Base::Known(id) | Base::Tree(id) = base { id } else { &now.id };
+    let known = if let Base::Known(id) | Base::Tree(id) = base { id } else { "HEAD" };
     let (head, tree) = repository.head_and(known)?;
-    let is_lost = tree.is_none();
+    let is_lost = tree.is_none() && known != "HEAD";
     let base = match base {
         // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
         _ if is_lost => Base::Coming,
-        Base::Known(id) if tree.is_some_and(|tree| tree == id) => Base::Tree(id),
+        Base::Known(id) if tree.as_deref() == Some(id) => Base::Tree(id),
         base => base,
     };
     let moved = match (base, &trees.prompt) {
@@ -87,7 +87,10 @@ fn compared(
     let base = moved.as_deref().map_or(base, Base::Tree);
     let differing = |base: &str| differing(repository, trees, base, &now.id);
     let at_head = match base {
-        Base::AtHand | Base::Coming => Some(differing(&head)?),
+        // Where nothing has changed, its tree is the one that is there.
+        Base::AtHand | Base::Coming => {
+            Some(differing(tree.as_ref().filter(|_| !is_lost).unwrap_or(&head))?)
+        }
         _ => None,
     };
     let (base, against) = match &at_head {
