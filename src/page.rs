@@ -135,8 +135,9 @@ fn with_whole_commands(text: &str) -> String {
 /// Prints lines to stdout; returns whether [they are out](is_out).
 pub(crate) fn print(lines: impl IntoIterator<Item = String>) -> bool {
     let mut out = anstream::stdout().lock();
-    let written =
-        lines.into_iter().try_for_each(|line| writeln!(out, "{}", styled_lines(&line).trim_end()));
+    // In one piece: a terminal takes each piece for itself.
+    let lines = lines.into_iter().map(|line| format!("{}\n", styled_lines(&line).trim_end()));
+    let written = out.write_all(lines.collect::<String>().as_bytes());
     is_out(written.and_then(|()| out.flush()))
 }
 

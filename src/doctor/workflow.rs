@@ -5,12 +5,8 @@ use std::sync::Arc;
 
 use super::diagnosis::Diagnosis;
 use super::subject::Subject;
-use crate::chart::choice::Choice;
-use crate::check::lint;
 use crate::disk;
-use crate::expr::templates::Templates;
 use crate::os::file::is_writable;
-use crate::page::counted;
 use crate::project::settings;
 use crate::project::state_file::{self, Reading};
 use crate::project::trust;
@@ -77,24 +73,11 @@ fn owners(subject: &Subject<'_>) -> Vec<Diagnosis> {
     flaws.chain(record).chain(git_dir.map(Diagnosis::into_warning)).collect()
 }
 
-/// Checks a chart of the user's own. Its states are not explored; that is left to `check-chart`.
+/// Checks that the chart can be used; `check-chart` says more of it.
 pub(super) fn chart(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
-    if let Some(why) = subject.refused {
-        return (String::new(), vec![Diagnosis::split(why.trim_end_matches('.'), "\n")]);
-    }
-    let origin = subject.chart.origin.clone();
-    let Choice::File(path) = subject.choice else {
-        return (format!("the chart {origin}"), Vec::new());
-    };
-    let beside = path.parent().unwrap_or(Path::new(""));
-    let templates = |folders: &[String]| Templates::beside(beside, folders);
-    let text = subject.choice.text().unwrap_or_default();
-    let flaws = lint::run(&subject.chart.origin, &text, templates, None).flaws;
-    let found = (!flaws.is_empty()).then(|| {
-        let text = format!("the chart {origin} has {}", counted(flaws.len(), "finding"));
-        Diagnosis::warning(text, format!("`taskie check-chart {}`", path.display()))
-    });
-    (format!("the chart {origin} has no findings"), found.into_iter().collect())
+    let refused = subject.refused.iter();
+    let refused = refused.map(|why| Diagnosis::split(why.trim_end_matches('.'), "\n"));
+    (format!("the chart {}", subject.chart.origin), refused.collect())
 }
 
 /// Checks that the instance can be used.
@@ -169,12 +152,8 @@ fn structure(place: &Place, snapshot: &Arc<Snapshot>) -> Vec<Diagnosis> {
         }
     }
     if let Some(first) = findings.first() {
-        let more = match findings.len() - 1 {
-            0 => String::new(),
-            more => format!(" (and {})", counted(more, "other finding")),
-        };
         found.push(Diagnosis::warning(
-            format!("{noun} {name}: {}{more}", plain_line(first, 300)),
+            format!("{noun} {name}: {}", plain_line(first, 300)),
             format!("`{} validate --{noun} {name}` shows all of it", chart.program()),
         ));
     }

@@ -160,7 +160,10 @@ impl Expressions {
 
     /// Returns the value of a bare expression.
     pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
-        self.with(expr, |env| compiled(env, expr)?.eval(names))
+        match looked_up(expr, names) {
+            Some(value) => Ok(value),
+            None => self.with(expr, |env| compiled(env, expr)?.eval(names)),
+        }
     }
 
     /// Returns whether a condition is true: a boolean, or a list that has items. What comes after a part that is false is
@@ -250,6 +253,20 @@ impl Expressions {
             },
         })
     }
+}
+
+/// Returns the value of an expression that is a name, or `not` before one, and has a value. Most guards are, and every stop looks at
+/// many: to compile one takes longer.
+fn looked_up(expr: &str, names: &Value) -> Option<Value> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let name = expr.strip_prefix("not ").unwrap_or(expr);
+    if !name.starts_with(|first: char| first.is_ascii_lowercase()) || !name.bytes().all(is_part) {
+        return None;
+    }
+    let is_one = |it: &Value| !matches!(it.kind(), ValueKind::Undefined | ValueKind::Invalid);
+    let look = |of: Value, part| of.get_attr(part).ok().filter(is_one);
+    let value = name.split('.').try_fold(names.clone(), look)?;
+    Some(if name == expr { value } else { Value::from(!value.is_true()) })
 }
 
 /// Returns a text with its holes filled.

@@ -105,7 +105,10 @@ fn carry_out(
     if let Some(performed) = answered {
         return Ok(performed);
     }
-    let mut next = first_step(place, event, snapshot)?;
+    let mut next = match first_step(place, event, snapshot)? {
+        NextStep::Answer(performed) => return Ok(*performed),
+        next => next,
+    };
     let mut event = event.clone();
     // The review that has ended, if this is already the next one at the same stop.
     let mut earlier: Option<(Performed, Duration)> = None;

@@ -81,6 +81,8 @@ pub(crate) struct DecisionLine {
 pub(crate) struct TriedLine {
     /// Its place in the chart: `on.Stop[2]`.
     pub(crate) rule: String,
+    /// What it does, if it fired.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) about: Option<String>,
     pub(crate) fired: bool,
     /// What its guard looked at.
@@ -431,7 +433,7 @@ impl TriedLine {
     pub(crate) fn of(chart: &Chart, tried: &decision::Tried) -> Self {
         Self {
             rule: tried.place.clone(),
-            about: chart.about(&tried.place).map(str::to_owned),
+            about: chart.about(&tried.place).filter(|_| tried.holds).map(str::to_owned),
             fired: tried.holds,
             saw: tried.saw.iter().cloned().collect(),
         }

@@ -43,12 +43,14 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Returns the store of the home called `home` in the project at `root`.
+    /// Returns the store of the home called `home` in the project at `root`, whose path has no link.
     pub(crate) fn of(root: &Path, home: &str) -> Self {
         let home = root.join(home);
         let git_dir = git_dir::around(root).and_then(|tree| tree.git_dir);
+        // Two work trees that share a git directory, such as copies of one, share nothing.
+        let key = hash::number(home.as_os_str().as_encoded_bytes());
         Self {
-            private: git_dir.map(|dir| dir.join(FOLDER).join(key(&home))),
+            private: git_dir.map(|dir| dir.join(FOLDER).join(format!("{key:016x}"))),
             beside: home.join(LOCKS),
         }
     }
@@ -84,13 +86,6 @@ impl Store {
             disk::sweep(folder, Duration::ZERO, is_of_instance);
         }
     }
-}
-
-/// Returns the name of a home's folder: two work trees that share a git directory, such as copies of one, share nothing.
-fn key(home: &Path) -> String {
-    // One that is gone may still be known.
-    let real = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    format!("{:016x}", hash::number(real.as_os_str().as_encoded_bytes()))
 }
 
 /// Creates a home's folder in a git directory. A link is never followed, and a git directory that is gone stays gone.

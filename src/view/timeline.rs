@@ -169,7 +169,8 @@ pub(crate) fn explained(place: &Place, n: usize) -> Result<Page, String> {
     page.text(STRONG, &head);
     page.blank();
     for rule in &stop.rules {
-        let about = shown(rule.about.as_deref().unwrap_or_default());
+        let about = rule.about.as_deref().or_else(|| place.chart.about(&rule.rule));
+        let about = shown(about.unwrap_or_default());
         if rule.fired {
             let text = format!("{} {about}", paint_words(ACCENT, "fired:"));
             page.styled_row(ACCENT, &shown(&rule.rule), text.trim_end());

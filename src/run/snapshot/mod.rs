@@ -5,7 +5,6 @@ mod files;
 mod reviews;
 mod user;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
@@ -42,7 +41,7 @@ pub(crate) struct Snapshot {
     context: Context,
     listing: OnceLock<Result<Listing, Fault>>,
     nested: OnceLock<Result<Vec<String>, Fault>>,
-    tables: Mutex<HashMap<String, Result<Value, Fault>>>,
+    tables: Mutex<IndexMap<String, Result<Value, Fault>>>,
     config: OnceLock<Result<Context, String>>,
     /// Settings that count wherever those on disk are looser.
     bounds: Option<Context>,
@@ -138,7 +137,7 @@ impl Snapshot {
             context,
             listing: OnceLock::new(),
             nested: OnceLock::new(),
-            tables: Mutex::new(HashMap::new()),
+            tables: Mutex::default(),
             config: OnceLock::new(),
             bounds: None,
             siblings: OnceLock::new(),
