@@ -9,12 +9,14 @@ use serde_json::{Value as Json, json};
 use crate::chart::Chart;
 use crate::commands::about::{About, Asking};
 use crate::commands::error::CliError;
-use crate::commands::output::{Output, tell};
+use crate::commands::output::Output;
 use crate::commands::place;
 use crate::files::json;
 use crate::host::events::session_of;
 use crate::page::Page;
-use crate::project::{find, home};
+use crate::project::find::{self, Instance};
+use crate::project::home;
+use crate::run::place::Place;
 use crate::store::Store;
 use crate::store::journal::{self, Line, ReviewLine};
 use crate::view::facts::Facts;
@@ -77,9 +79,11 @@ fn all(chart: &Arc<Chart>, is_json: bool) -> Result<Output, CliError> {
         let noun = chart.scope.noun();
         let names = find::names(&root, &chart.scope);
         let names = names.map_err(CliError::because(format!("the {noun}s cannot be listed")))?;
-        let places = names.iter().filter_map(|name| {
-            let place = place::existing(&chart, &root, name);
-            place.map_err(|why| tell(&format!("taskie: {why}"))).ok()
+        // Each is only looked at, so it may be anybody's.
+        let folder = find::folder(&chart.scope);
+        let places = names.into_iter().map(|name| {
+            let instance = Instance { dir: folder.join(&name), name };
+            Place::new(Arc::clone(&chart), root.clone(), instance)
         });
         let (mut rows, list): (Vec<Vec<String>>, Vec<Json>) =
             places.map(|place| list::row(&place)).unzip();

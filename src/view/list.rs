@@ -20,22 +20,16 @@ pub(crate) fn row(place: &Place) -> (Vec<String>, Json) {
     let field = |name| context::text(snapshot.context(), name).filter(|_| is_sound);
     let (phase, next) = (field(Some(&chart.state)), field(chart.next.as_ref()));
     let progress = progress(chart, &snapshot.as_world());
-    let figures = Figures::of(place.journal().reviews().iter().map(|review| &review.run));
-    let name = &place.instance.name;
+    let figures = Figures::of(place.journal().runs().iter());
+    let name = place.instance.name.as_str();
     let json = json!({
         chart.scope.noun(): name, "phase": phase, "due": next, "progress": progress, "reviews": figures,
     });
-    let or_none = |text: Option<&str>| shown(text.unwrap_or("-")).into_owned();
     let done = progress.values();
     let done: Vec<String> = done.map(|part| format!("{}/{}", part.done, part.all)).collect();
     let done = Some(done.join(" ")).filter(|done| !done.is_empty());
     let price = (figures.reviews > 0).then(|| figures.price());
-    let cells = vec![
-        name.clone(),
-        or_none(phase),
-        or_none(next),
-        or_none(done.as_deref()),
-        or_none(price.as_deref()),
-    ];
-    (cells, json)
+    let cells = [Some(name), phase, next, done.as_deref(), price.as_deref()];
+    let cells = cells.map(|text| shown(text.unwrap_or("-")).into_owned());
+    (cells.to_vec(), json)
 }

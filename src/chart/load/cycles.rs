@@ -75,12 +75,12 @@ impl Resolver<'_> {
                 key: key.clone(),
                 cycle: cycle.cloned(),
             };
-            if !key.contains(CYCLE_HOLE) {
+            let Some((before, after)) = key.split_once(CYCLE_HOLE) else {
                 phases.insert(key.clone(), entry(None));
                 continue;
-            }
+            };
             for id in source.cycles.keys() {
-                let made = key.replace(CYCLE_HOLE, id);
+                let made = [before, id, after].concat();
                 if source.phases.contains_key(&made) || phases.contains_key(&made) {
                     let message = format!("`{key}` makes a phase `{made}`, which already exists");
                     self.flaw(Code::BadName, at!["phases", key], message, "");

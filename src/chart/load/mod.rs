@@ -45,12 +45,6 @@ pub fn from_path(
     }
 }
 
-/// Loads a chart from its TOML. `origin` names it in messages.
-pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let extended = Extended::of(origin, text);
-    chart(&extended, &extended.document(), |_| templates)
-}
-
 fn chart(
     extended: &Extended<'_>,
     document: &Document<'_>,
@@ -106,6 +100,17 @@ impl Resolver<'_> {
             templates,
         }
     }
+}
+
+/// Loads a chart from its TOML. `origin` names it in messages.
+#[cfg(test)]
+pub(crate) fn from_text(
+    origin: &str,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
+    let extended = Extended::of(origin, text);
+    chart(&extended, &extended.document(), |_| templates)
 }
 
 #[cfg(test)]

@@ -165,7 +165,8 @@ pub(in crate::engine) fn sources() -> impl Iterator<Item = &'static str> {
 /// Returns what `SOURCE.KEY` is while no review has run, no gate has failed, or no cycle is running.
 pub(crate) fn at_rest(source: &str, key: &str) -> Option<Json> {
     let (_, kind, rest) = ROWS.iter().find_map(|(path, kind, _)| {
-        let rest = path.strip_prefix(source)?.strip_prefix('.')?.strip_prefix(key)?;
+        let (start, rest) = path.split_at_checked(source.len())?;
+        let rest = rest.strip_prefix('.').filter(|_| start == source)?.strip_prefix(key)?;
         (rest.is_empty() || rest.starts_with(['.', '['])).then_some((path, kind, rest))
     })?;
     Some(match (kind, rest) {
