@@ -76,11 +76,11 @@ pub(crate) fn at_stop(chart: &Arc<Chart>, of: &Session) -> Result<Output, CliErr
     began.session = Some(session.clone());
     let begins = foresee::entered(&place.snapshot(), &began).map_err(failed)?.is_some();
     let known = change::base(&place);
-    let known = known.map(|base| find(&place, Base::Known(&base))).transpose()?;
+    let known = known.map(|base| changes::read(place.trees(), Base::Known(&base))).transpose()?;
     let change = match known {
         // What has changed since is not reviewed yet.
         Some(known) if !begins || !known.files.is_empty() => known,
-        _ => find(&place, Base::Coming)?,
+        _ => changes::read(place.trees(), Base::Coming)?,
     };
     let mut event = match begins {
         true => began,
@@ -147,7 +147,7 @@ pub(crate) fn review(
         (None, Some(known)) => Base::Known(known),
         (None, None) => Base::AtHand,
     };
-    let mut change = find(&place, base)?;
+    let mut change = changes::read(place.trees(), base)?;
     if is_ci() {
         let file = settings::file_of(chart);
         let before = changes::text_in(&place.root, &change.base, &file)?;
@@ -163,7 +163,6 @@ pub(crate) fn review(
     if is_preview {
         let snapshot = Arc::new(place.snapshot().again(&begins.unwrap_or_default()));
         let step = snapshot.decide(&event, None).map_err(|fault| failed(fault.into()))?;
-        change::release(&place);
         return Ok(Output::text(&match &step {
             _ if change.files.is_empty() => format!("Nothing has changed {}.", change.against),
             Step::Invoke(invocation) => prompt(invocation).unwrap_or_default().to_owned(),
@@ -199,7 +198,6 @@ pub(crate) fn review(
         let owed = performed.owed.filter(|_| !is_detached);
         place.journal().say(Said { owed, ..performed.pending });
     }
-    change::release(&place);
     change::sweep(&place);
     Ok(output)
 }
@@ -232,14 +230,6 @@ fn event(place: &Place, change: &Change, args: &Wanted) -> Event {
         fields[name] = value;
     }
     Event::hook("Stop", fields)
-}
-
-/// Finds out what has changed. Where that is unknown, no change begins.
-fn find(place: &Place, base: Base<'_>) -> Result<Change, CliError> {
-    change::find(place, base).map_err(|unknown| {
-        change::release(place);
-        unknown.into()
-    })
 }
 
 /// Returns the instance of a session, or else that of the branch.

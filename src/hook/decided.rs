@@ -16,7 +16,7 @@ use crate::host::events::{STOPPED, UNCLAIMED, is_stop};
 use crate::host::hosts::Host;
 use crate::host::question;
 use crate::host::reply::Reply;
-use crate::project::change::{Base, Unknown};
+use crate::project::change::{Base, Unknown, read};
 use crate::run::change;
 use crate::run::foresee::peek;
 use crate::run::perform::perform;
@@ -189,7 +189,7 @@ fn see_change(place: &Place, event: &mut Event) -> Result<(), String> {
         return Ok(());
     };
     let base = Base::Known(&base);
-    let change = change::find(place, base).map_err(Unknown::in_words)?;
+    let change = read(place.trees(), base).map_err(Unknown::in_words)?;
     change::describe(place, fields, &change);
     // The agent has gone on without a prompt.
     let goes_on = !fields["lines"].is_null() || fields["unread"] != json!([]);

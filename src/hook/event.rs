@@ -28,13 +28,9 @@ pub(super) fn read() -> Result<Json, String> {
         fields["session_id"] = Json::from(session);
     }
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str) {
-        // JSON cannot name a directory whose name is not text, but the host has started its hook there.
-        let is_here = || std::env::current_dir().is_ok_and(|here| here.to_string_lossy() == cwd);
-        std::env::set_current_dir(cwd)
-            .or_else(|error| is_here().then_some(()).ok_or(error))
-            .map_err(|error| {
-                format!("Cannot change to the session's directory {cwd:?}: {error}")
-            })?;
+        std::env::set_current_dir(cwd).map_err(|error| {
+            format!("Cannot change to the session's directory {cwd:?}: {error}")
+        })?;
     }
     Ok(fields)
 }

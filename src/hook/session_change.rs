@@ -6,7 +6,7 @@ use super::target::{at_home, change_of, distrusting, homes};
 use crate::chart::choice::of_changes;
 use crate::clock;
 use crate::engine::event::Event;
-use crate::project::change::{Base, Unknown};
+use crate::project::change::{Base, Unknown, read};
 use crate::project::find::{self, Newest};
 use crate::project::settings;
 use crate::run::perform::perform;
@@ -21,14 +21,14 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
     let (Some(session), Some(embedded)) = (event.session.as_deref(), of_changes()) else {
         return nothing;
     };
-    let Some((root, home)) = homes(embedded).find(|(root, _)| settings::are_given(embedded, root))
-    else {
-        return nothing;
-    };
-    let chart = at_home(embedded, home)?;
-    if !change::is_on(&Place::of_none(&chart, &root))? {
-        return nothing;
+    let mut on = None;
+    for (root, home) in homes(embedded).filter(|(root, _)| settings::are_given(embedded, root)) {
+        let chart = at_home(embedded, home)?;
+        if on.is_none() && change::is_on(&Place::of_none(&chart, &root))? {
+            on = Some((root, chart));
+        }
     }
+    let Some((root, chart)) = on else { return nothing };
     let found = find::of_session(&chart.scope, Some(&driver::own_name(session)));
     let Newest { instance, warnings } = distrusting(&root, &chart.scope.home, found);
     // An id that no folder can have, or a folder that is not only the user's.
@@ -49,10 +49,6 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
             // Without it, what a checkout brings is read, too.
             let _ = place.journal().note(Fact::Prompted(prompt));
         }
-        // What it has stored so far would look as if it had been killed.
-        if began.is_err() {
-            change::release(&place);
-        }
     }
     change::remember(&place, prompt);
     began
@@ -60,7 +56,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
 
 /// Has what a session changes from `base` on reviewed at its stops. Returns what is to be reported.
 pub(super) fn begin(place: &Place, session: &str, base: Base<'_>) -> Result<Vec<String>, String> {
-    let found = change::find(place, base).map_err(Unknown::in_words)?;
+    let found = read(place.trees(), base).map_err(Unknown::in_words)?;
     let mut began = asked::began(&place.chart);
     change::describe(place, &mut began.fields, &found);
     began.session = Some(session.to_owned());

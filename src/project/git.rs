@@ -1,9 +1,9 @@
-//! Asks git about the project: for a rule, at most once per event and only if one looks at it.
+//! Asks git about the project: for a rule, only if one looks at it.
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::{OnceLock, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -42,22 +42,9 @@ const SETTINGS: [&str; 8] = [
     "core.splitIndex=false",
 ];
 
-/// The answer of git, once it has been asked.
-#[derive(Debug, Default)]
-pub(crate) struct Git {
-    dirty: OnceLock<Result<bool, String>>,
-}
-
-impl Git {
-    /// Returns whether there are uncommitted changes outside `home`; false outside git. The error says why git cannot
-    /// tell.
-    pub(crate) fn is_dirty(&self, root: &Path, home: &str) -> Result<bool, &str> {
-        let dirty = self.dirty.get_or_init(|| ask(root, home));
-        dirty.as_ref().copied().map_err(String::as_str)
-    }
-}
-
-fn ask(root: &Path, home: &str) -> Result<bool, String> {
+/// Returns whether there are uncommitted changes outside `home`; false outside git. The error says why git cannot
+/// tell.
+pub(crate) fn is_dirty(root: &Path, home: &str) -> Result<bool, String> {
     // Outside git, there is no need to start a process.
     if !is_in_git(root) {
         return Ok(false);
@@ -187,7 +174,7 @@ mod tests {
         assert!(folder.join("ran").exists(), "git runs what it names");
         fs::remove_file(folder.join("ran")).unwrap();
 
-        let dirty = ask(&folder, ".taskie").unwrap_err();
+        let dirty = is_dirty(&folder, ".taskie").unwrap_err();
         assert!(dirty.contains("safe.bareRepository"), "{dirty}");
         assert!(!folder.join("ran").exists());
     }

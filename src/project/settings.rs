@@ -124,7 +124,7 @@ pub(crate) fn are_given(chart: &'static Embedded, root: &Path) -> bool {
     let chart = chart.of_settings();
     let own = root.join(chart.home()).join(CONFIG);
     let files = [Some(own), user_file(chart.id, root, &mut Vec::new())];
-    files.into_iter().flatten().any(|file| file.try_exists().unwrap_or(true))
+    !files.into_iter().flatten().all(|file| matches!(disk::modified(&file), Ok(None)))
 }
 
 /// Reads the user's own file, which may be a link to anywhere.

@@ -1,17 +1,16 @@
 //! The change that a stop is about: what has changed, as fields of the event, which rules see.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
 use crate::chart::known::{BASE, EVERY_STOP};
+use crate::disk;
 use crate::engine::context::running_cycle;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::hash;
-use crate::os::file::create_private_folder;
 use crate::page::counted;
 use crate::project::change::{self, Base, Change, Unknown};
 use crate::project::{ledger, state_file};
@@ -58,25 +57,10 @@ pub(crate) fn base(place: &Place) -> Option<String> {
     base.map(str::to_owned)
 }
 
-/// Finds out what has changed, and has the repository keep it for the reviewers that are started at `place`.
-pub(crate) fn find(place: &Place, base: Base<'_>) -> Result<Change, Unknown> {
-    let dir = place.dir();
-    create_private_folder(&dir).map_err(|error| {
-        Unknown::new(format!("{} cannot be made: {error}", dir.display()), "check its permissions")
-    })?;
-    change::read(place.trees(), base)
-}
-
-/// Removes the folder of the change at `place` if nothing is in it.
-pub(crate) fn release(place: &Place) {
-    let _ = fs::remove_dir(place.dir());
-}
-
 /// Drops the change of a session. Its next prompt, or the user, begins another one.
 pub(crate) fn abandon(place: &Place) {
     // What stays is what the next stop goes on with.
     let _ = fs::remove_file(place.dir().join(state_file::FILE));
-    release(place);
 }
 
 /// Returns whether a prompt may be a text that has sent the agent back, or its beginning: some hosts send it as a prompt. It names
@@ -97,20 +81,13 @@ pub(crate) fn remember(place: &Place, prompt: &str) {
 /// Removes the changes that nobody has come back to for long: their sessions have ended, or their branches are gone.
 pub(crate) fn sweep(place: &Place) {
     let dir = place.dir();
-    let Some(folder) = dir.parent() else {
-        return;
-    };
-    let age = |dir: &Path| {
-        let state = dir.join(state_file::FILE).metadata();
-        let modified = state.or_else(|_| dir.metadata()).ok()?.modified().ok()?;
-        modified.elapsed().ok()
-    };
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let dir = entry.path();
-        if age(&dir).is_some_and(|age| age > FORGOTTEN) {
+    for entry in dir.parent().map(fs::read_dir).into_iter().flatten().flatten().flatten() {
+        // Each new state is a new file in it.
+        let last = disk::modified(&entry.path()).ok().flatten();
+        if last.and_then(|it| it.elapsed().ok()).is_some_and(|age| age > FORGOTTEN) {
             place.store.forget(&entry.file_name().to_string_lossy());
             // The next sweep tries again.
-            let _ = fs::remove_dir_all(&dir);
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -186,7 +163,7 @@ pub(crate) fn is_outdated(place: &Place, performed: &Performed) -> bool {
         return false;
     };
     let skip = passed_over(place);
-    let now = find(place, Base::Tree(&tree));
+    let now = change::read(place.trees(), Base::Tree(&tree));
     !now.is_ok_and(|now| now.lines(&skip).is_none())
 }
 

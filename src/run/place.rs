@@ -11,7 +11,6 @@ use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
 use crate::project::change::Trees;
 use crate::project::find::{self, Instance};
-use crate::project::git::Git;
 use crate::project::seen::{self, Seen};
 use crate::project::settings::{self, Before, Settings};
 use crate::project::state_file::{self, Reading};
@@ -32,7 +31,6 @@ pub(crate) struct Place {
     /// What counts instead of the project's file of settings.
     pub(crate) settings_before: Option<Before>,
     trees: Arc<OnceLock<Trees>>,
-    git: Arc<Git>,
     journal: Arc<Journal>,
 }
 
@@ -41,8 +39,8 @@ impl Place {
     pub(crate) fn new(chart: Arc<Chart>, root: PathBuf, instance: Instance) -> Self {
         let store = Store::of(&root, &chart.scope.home);
         let journal = Arc::new(Journal::of(&store, &instance.name));
-        let (trees, git) = Default::default();
-        Self { chart, root, instance, store, settings_before: None, trees, git, journal }
+        let trees = Arc::default();
+        Self { chart, root, instance, store, settings_before: None, trees, journal }
     }
 
     /// Returns the place of an instance that does not exist, in which everything has its initial value.
@@ -80,11 +78,6 @@ impl Place {
     pub(crate) fn trees(&self) -> &Trees {
         let prompt = || self.journal.facts().prompt.clone();
         self.trees.get_or_init(|| Trees::of(&self.root, &self.chart.scope, prompt()))
-    }
-
-    /// Returns git's answers about the work tree.
-    pub(crate) fn git(&self) -> &Git {
-        &self.git
     }
 
     /// Returns what a review of the files in `names` sees.

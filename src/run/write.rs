@@ -1,6 +1,7 @@
 //! Decides once more under the write lock, and writes the decision: effects first, then the state, and
 //! who drives the instance.
 
+use std::fs;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -12,6 +13,7 @@ use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::hash::IndexMap;
 use crate::host::events::is_event;
+use crate::os::file::create_private_folder;
 use crate::project::state_file::{self, Reading};
 use crate::receipt::file;
 use crate::run::effects;
@@ -41,10 +43,11 @@ pub(crate) fn write(place: &Place, event: &Event) -> Result<Option<Performed>, S
 /// Decides under the write lock about a review that has ended, and writes.
 pub(crate) fn commit(place: &Place, run: Unwritten) -> Result<Performed, Stuck> {
     let tree = run.event.fields["tree"].as_str().map(str::to_owned);
+    let is_recorded = run.ended.outcome.failed_gate().is_none();
     let performed = decide_and_write(place, run).inspect_err(|stuck| {
-        let why = stuck.to_string();
+        let fact = Fact::Aside { why: stuck.to_string() };
         // It counts as failed: the next one may be lost in the same way. Without this, more are tried.
-        let _ = place.journal().note(Fact::Aside { why });
+        let _ = is_recorded.then(|| place.journal().note(fact));
     })?;
     Ok(Performed { tree, ..performed })
 }
@@ -123,12 +126,15 @@ fn write_state(
     place.journal().add_first(&Line::Decision(line)).map_err(io(UNNOTED))?;
     performed.is_in_journal = true;
     let dir = place.dir();
-    std::fs::create_dir_all(&dir)
-        .and_then(|()| disk::replace(&dir.join(state_file::FILE), &text))
-        .map_err(io(format!(
-            "{} cannot be written",
-            place.instance.dir.join(state_file::FILE).display()
-        )))?;
+    let made = match place.chart.scope.is_of_changes() {
+        // Nobody else reads what a reviewer finds.
+        true => create_private_folder(&dir),
+        false => fs::create_dir_all(&dir),
+    };
+    made.and_then(|()| disk::replace(&dir.join(state_file::FILE), &text)).map_err(io(format!(
+        "{} cannot be written",
+        place.instance.dir.join(state_file::FILE).display()
+    )))?;
     // Without it, a state that is taken back to what it was counts as never written.
     let _ = place.journal().note(Fact::Landed);
     let cycle = |context| running_cycle(&place.chart, context).map(|cycle| &cycle.id);

@@ -227,7 +227,7 @@ impl Running {
 /// What was there when a prompt began the change of its session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prompt {
-    /// In seconds since 1970.
+    /// When the first prompt of the session came, in seconds since 1970.
     pub(crate) time: u64,
     /// The tree, and the commit that was checked out.
     pub(crate) tree: String,
@@ -316,7 +316,11 @@ impl Facts {
             Fact::Decision(Decided { review, wrote }) => {
                 let was_undecided = self.is_undecided;
                 self.is_undecided &= review.is_none();
-                if let Some(wrote) = wrote {
+                if let Some(mut wrote) = wrote {
+                    if review.is_none() {
+                        // Only a review changes it.
+                        wrote.base = left.base.clone().or(wrote.base);
+                    }
                     self.was_undecided = was_undecided;
                     self.before = Some(Box::new(std::mem::replace(left, *wrote)));
                 }
@@ -350,7 +354,12 @@ impl Facts {
                 self.postponed.extend(until.map(|until| (by, until)));
             }
             Fact::Turn { turn } => self.turn = Some(turn),
-            Fact::Prompted(prompt) => (self.prompt, self.asked) = (Some(prompt), Vec::new()),
+            Fact::Prompted(mut prompt) => {
+                // What the session has made after an earlier prompt is its own.
+                let first = self.prompt.map_or(prompt.time, |first| first.time);
+                prompt.time = prompt.time.min(first);
+                (self.prompt, self.asked) = (Some(prompt), Vec::new());
+            }
             Fact::Asked { prompt } => {
                 if self.asked.len() == PROMPTS {
                     self.asked.remove(PROMPTS / 2);

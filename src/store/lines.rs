@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::facts::{self, Entry, Fact, Facts};
+use super::facts::{self, ENTER, Entry, Fact, Facts, RUN};
 use crate::disk;
 use crate::os::file::{is_at, is_ours};
 use crate::os::regular::open_to_append;
@@ -32,6 +32,9 @@ const TAIL: u64 = 2 * OFTEN;
 /// What a line has that says what follows from those before it. In a text, there would be a backslash before each quote.
 const FACTS: &str = r#""line":"facts""#;
 
+/// A file that is larger is not read.
+const LIMIT: u64 = 512 * 1024 * 1024;
+
 /// How often to look for a file that other processes are replacing.
 const TRIES: usize = 16;
 
@@ -41,26 +44,23 @@ struct Head {
     inode: u64,
 }
 
-/// What is written only where no sandbox of an agent can write: whoever can invent a verdict, or what a review has cost, needs no
-/// review.
-const PROTECTED: [&str; 4] = ["review", "gate", "began", "facts"];
-
-/// The parts of a line by which the lines of two files are merged.
+/// The parts of a line by which it is known whether it counts, and by which the lines of two files are merged.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Tag {
     line: String,
+    event: String,
     at: String,
 }
 
-impl Tag {
-    fn of(line: &[u8]) -> Self {
-        serde_json::from_slice(line).unwrap_or_default()
-    }
-
-    fn is_protected(&self) -> bool {
-        PROTECTED.contains(&&*self.line)
-    }
+/// Returns whether a line is one that is written only where no sandbox of an agent can write: a review and what leads to it, and what a
+/// hook has decided.
+fn is_protected(line: &[u8]) -> bool {
+    let tag: Result<Tag, _> = serde_json::from_slice(line);
+    tag.map_or(true, |Tag { line, event, .. }| match &*line {
+        "decision" => event != "next" && ![ENTER, RUN].iter().any(|it| event.starts_with(it)),
+        line => ["review", "gate", "began", "aside", "facts"].contains(&line),
+    })
 }
 
 /// Appends a line to the file of `name`. If it `is_kept`, the disk has it then.
@@ -70,7 +70,7 @@ pub(super) fn append(store: &Store, name: &str, line: &[u8], is_kept: bool) -> i
     text.extend_from_slice(line);
     // A disk that is full may still open it.
     store.write(
-        || Tag::of(line).is_protected(),
+        || is_protected(line),
         |folder| {
             let mut file = open(folder, name)?;
             let written = file.write(&text)?;
@@ -109,7 +109,12 @@ pub(super) fn read<T: DeserializeOwned>(
 fn files(store: &Store, name: &str) -> Vec<(File, Metadata, bool)> {
     let files = store.folders().filter_map(|folder| {
         let (file, meta) = believed(folder, name)?;
-        Some((file, meta, store.private.as_ref().is_some_and(|private| private != folder)))
+        let private = store.private.as_deref().filter(|private| *private != folder);
+        // What is older than the repository is from before there was one.
+        let git_dir = private.and_then(|private| private.ancestors().nth(2)?.metadata().ok());
+        let born = |meta: &Metadata| meta.created().ok();
+        let is_inbox = private.is_some() && git_dir.is_none_or(|it| born(&it) <= born(&meta));
+        Some((file, meta, is_inbox))
     });
     files.collect()
 }
@@ -118,7 +123,7 @@ fn files(store: &Store, name: &str) -> Vec<(File, Metadata, bool)> {
 fn merged(texts: &[String]) -> Vec<&str> {
     let mut lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     if texts.len() > 1 {
-        lines.sort_by_cached_key(|line| Tag::of(line.as_bytes()).at);
+        lines.sort_by_cached_key(|line| serde_json::from_str::<Tag>(line).unwrap_or_default().at);
     }
     lines
 }
@@ -219,7 +224,7 @@ pub(super) fn sum_up(store: &Store, name: &str, at: String, folded: Folded) {
 /// Returns the lines of a file that count, each with a line break after it.
 fn whole((file, meta, is_inbox): &(File, Metadata, bool)) -> String {
     let text = text(file, 0, meta.len());
-    let lines = text.lines().filter(|line| !is_inbox || !Tag::of(line.as_bytes()).is_protected());
+    let lines = text.lines().filter(|line| !is_inbox || !is_protected(line.as_bytes()));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
@@ -275,7 +280,7 @@ fn is_believed(file: &File, meta: &Metadata) -> bool {
     };
     let line = start[..length].split(|byte| *byte == b'\n').next();
     let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
-    head.is_some_and(|head| is_ours(meta) && meta.ino() == head.inode)
+    head.is_some_and(|head| is_ours(meta) && meta.ino() == head.inode && meta.len() < LIMIT)
 }
 
 #[cfg(test)]

@@ -70,32 +70,33 @@ impl Repository {
         &self,
         Prompt { time, tree, head: then }: &Prompt,
         head: &str,
-    ) -> Result<Option<String>, Unknown> {
+    ) -> Option<String> {
         if head == then {
-            return Ok(None);
+            return None;
         }
         let list = ["rev-list", "--topo-order", "--timestamp", "--boundary"];
-        let listed = self.ask(&[&list[..], &[head, &format!("^{then}")]].concat())?;
-        let Some(listed) = listed else { return Ok(None) };
+        let listed = self.ask(&[&list[..], &[head, &format!("^{then}")]].concat()).ok()??;
         let commits = || listed.lines().filter_map(|line| line.split_once(' '));
         let is_older = |made: &str| made.parse().is_ok_and(|made: u64| made < *time);
         let came = commits().find(|(made, id)| is_older(made) && !id.starts_with('-'));
         let came = match came {
             // It has gone back.
             None if listed.is_empty() => head,
-            None => return Ok(None),
+            None => return None,
             Some((_, id)) => id,
         };
         // Where it has gone on, the work of before is still there.
         let goes_on = commits().any(|(_, id)| id.strip_prefix('-') == Some(then));
-        let fork = if goes_on { self.ask(&["merge-base", then, came])? } else { None };
+        let fork = goes_on.then(|| self.ask(&["merge-base", then, came]).ok()?).flatten();
         let base = format!("--merge-base={}", fork.as_deref().unwrap_or(then));
+        // No program has a part in this that attributes name, and no guess about folders.
+        let empty = EMPTY.into_iter().find(|empty| empty.len() == tree.len())?;
+        let plain = [&format!("--attr-source={empty}"), "-c", "merge.directoryRenames=false"];
         let merge = ["merge-tree", "--write-tree", "--no-messages", &base, tree, came];
-        let merged = output(&mut git(&self.root, &merge)?)?;
+        let merged = output(&mut git(&self.root, &[&plain[..], &merge].concat()).ok()?).ok()?;
         // It ends with 1 where both sides have changed the same lines.
         let has_merged = matches!(merged.status.code(), Some(0 | 1));
-        let merged = text(&merged.stdout).lines().next().map(str::to_owned);
-        Ok(merged.filter(|_| has_merged))
+        text(&merged.stdout).lines().next().filter(|_| has_merged).map(str::to_owned)
     }
 
     /// Returns the commit at which HEAD left the default branch, and what that is in words; HEAD where there is no other branch.
@@ -195,11 +196,12 @@ impl Repository {
     pub(super) fn branch(&self) -> Result<String, Unknown> {
         let file = git_dir::of(&self.root).and_then(|(own, _)| fs::read(own.join("HEAD")).ok());
         let file = file.map(|head| String::from_utf8_lossy(&head).into_owned());
-        let head = match file.filter(|head| !head.contains("/.invalid")) {
-            // References need not be in files.
-            None => self.ask(&["symbolic-ref", "--quiet", "HEAD"])?.unwrap_or_default(),
-            Some(head) => head,
-        };
+        let head =
+            match file.filter(|head| head.starts_with("ref: ") && !head.contains("/.invalid")) {
+                // References need not be in files.
+                None => self.ask(&["symbolic-ref", "--quiet", "HEAD"])?.unwrap_or_default(),
+                Some(head) => head,
+            };
         if let Some((_, name)) = head.split_once("refs/heads/") {
             return Ok(name.trim_end().to_owned());
         }

@@ -72,19 +72,17 @@ fn compared(
     let known = if let Base::Known(id) | Base::Tree(id) = base { id } else { "HEAD" };
     let (head, tree) = repository.head_and(known)?;
     let is_lost = tree.is_none() && known != "HEAD";
+    let moved;
     let base = match base {
         // Git keeps nothing for us: of what was there before, `git gc` removes what nothing else needs.
         _ if is_lost => Base::Coming,
-        Base::Known(id) if tree.as_deref() == Some(id) => Base::Tree(id),
+        Base::Known(id) if tree.as_deref() == Some(id) => {
+            let prompt = trees.prompt.as_ref().filter(|prompt| prompt.tree == id);
+            moved = prompt.and_then(|prompt| repository.with_what_came(prompt, &head));
+            Base::Tree(moved.as_deref().unwrap_or(id))
+        }
         base => base,
     };
-    let moved = match (base, &trees.prompt) {
-        (Base::Tree(id), Some(prompt)) if *id == prompt.tree => {
-            repository.with_what_came(prompt, &head)?
-        }
-        _ => None,
-    };
-    let base = moved.as_deref().map_or(base, Base::Tree);
     let differing = |base: &str| differing(repository, trees, base, &now.id);
     let at_head = match base {
         // Where nothing has changed, its tree is the one that is there.

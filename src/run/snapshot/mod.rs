@@ -25,6 +25,7 @@ use crate::engine::world::{Source, World};
 use crate::files::timestamp;
 use crate::hash::IndexMap;
 use crate::project::find::Instance;
+use crate::project::git;
 use crate::project::ledger;
 use crate::project::listing::{Listing, names_in};
 use crate::project::state_file::{self, Reading};
@@ -214,8 +215,7 @@ impl World for Snapshot {
             }
             Source::Config(name) => self.setting(name)?,
             Source::Dirty => {
-                let dirty =
-                    self.place.git().is_dirty(&self.place.root, &self.place.chart.scope.home);
+                let dirty = git::is_dirty(&self.place.root, &self.place.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {
                     self.warn(format!("Cannot check for uncommitted changes: {why}."));
                     false
