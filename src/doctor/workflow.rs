@@ -45,7 +45,7 @@ pub(super) fn settings(subject: &Subject<'_>) -> (String, Vec<Diagnosis>) {
     let folder = store.private.as_ref().unwrap_or(&store.beside);
     let kept = format!("sessions, costs and the journal are kept in {}", shown(folder));
     for folder in [&store.beside, folder] {
-        let existing = folder.ancestors().find(|dir| dir.exists());
+        let existing = folder.ancestors().find(|it| it.exists());
         if !existing.is_some_and(is_writable) {
             let text = format!("nothing can be reviewed: {} cannot be written", shown(folder));
             let help = "nothing to do if this shell is in a sandbox and the hooks are not; otherwise make it writable for this user";

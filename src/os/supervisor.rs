@@ -56,7 +56,8 @@ pub(crate) fn delegate(
     let (socket, theirs) = UnixStream::pair()?;
     let mut child = start(argument, theirs, lock)?;
     give(&socket, order);
-    socket.set_nonblocking(true)?;
+    // A report that comes is read at once.
+    socket.set_read_timeout(Some(PATIENCE / 100))?;
 
     let pid = Pid::from_child(&child);
     let mut report = Vec::new();

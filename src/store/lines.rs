@@ -56,8 +56,7 @@ struct Tag {
 /// Returns whether a line is one that is written only where no sandbox of an agent can write: a review and what leads to it, and what a
 /// hook has decided.
 fn is_protected(line: &[u8]) -> bool {
-    let tag: Result<Tag, _> = serde_json::from_slice(line);
-    tag.map_or(true, |Tag { line, event, .. }| match &*line {
+    serde_json::from_slice(line).map_or(true, |Tag { line, event, .. }| match &*line {
         "decision" => event != "next" && ![ENTER, RUN].iter().any(|it| event.starts_with(it)),
         line => ["review", "gate", "began", "aside", "facts"].contains(&line),
     })
