@@ -85,7 +85,7 @@ impl Pattern {
     fn of(source: &str, is_line: bool) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = source;
-        while let Some(length) = rest.bytes().position(|byte| b"{}*".contains(&byte)) {
+        while let Some(length) = rest.bytes().position(|byte| matches!(byte, b'{' | b'}' | b'*')) {
             let (literal, special) = rest.split_at(length);
             if !literal.is_empty() {
                 pieces.push(Piece::Literal(literal.to_owned()));

@@ -299,8 +299,10 @@ impl Host {
 
     /// Returns `text` with every `/PLUGIN:NAME` of `plugin` written as the user types it on this host.
     pub fn rename_commands(&self, text: &str, plugin: &str) -> String {
-        let before = format!("/{plugin}:");
-        text.replace(&before, &self.command.replace("PLUGIN", plugin))
+        if self.command == ANY.command {
+            return text.to_owned();
+        }
+        text.replace(&format!("/{plugin}:"), &self.command.replace("PLUGIN", plugin))
     }
 }
 

@@ -23,21 +23,17 @@ pub(crate) fn changes(place: &Place, seen: &Seen, tree: Option<Arc<Tree>>) -> Op
     let subject = subject.into_iter().map(|name| place.instance.dir.join(name));
     let trees = tree.zip(place.trees().read().ok());
     let code = trees.and_then(|(then, now)| place.trees().changed([&then.id, &now.id]));
-    let is_in_git = git::is_in_git(&place.root);
-    let is_known = code.is_some() || !is_in_git;
+    let is_known = code.is_some() || !git::is_in_git(&place.root);
     let files: Vec<PathBuf> = subject.chain(code.unwrap_or_default()).collect();
     let names = files.iter().map(|file| shown(&file.to_string_lossy()).into_owned());
     let mut names: Vec<String> = names.take(NAMED).collect();
-    names.extend(match files.len().saturating_sub(NAMED) {
-        0 => None,
-        more if is_in_git => Some(format!("and {more} more (`git status` lists them)")),
-        more => Some(format!("and {more} more")),
-    });
+    if files.len() > NAMED {
+        names.push(format!("and {} more", files.len() - NAMED));
+    }
     let changes = (!names.is_empty())
         .then(|| format!("Changed while it was reviewed: {}.", names.join(", ")));
-    let unknown = (!is_known).then(|| {
-        "Whether code has changed while it was reviewed is not known: git cannot say.".to_owned()
-    });
+    let unknown = (!is_known)
+        .then(|| "Whether code has changed meanwhile is unknown: git cannot say.".to_owned());
     let sentences: Vec<String> = changes.into_iter().chain(unknown).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }

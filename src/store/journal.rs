@@ -217,6 +217,8 @@ struct Known {
     folded: Folded,
     /// Nobody has to look whether there is more.
     is_current: bool,
+    /// The runs that have ended, if they were asked for since.
+    reviews: Option<Vec<ReviewLine>>,
 }
 
 impl Journal {
@@ -239,6 +241,7 @@ impl Journal {
             let has_read = !known.version.is_empty();
             if !has_read || known.version != lines::version(&self.store, &self.instance) {
                 (known.version, known.folded) = lines::folded(&self.store, &self.instance);
+                known.reviews = None;
             }
             known.is_current = true;
         }
@@ -306,20 +309,24 @@ impl Journal {
 
     /// Returns the lines, oldest first.
     pub(crate) fn read(&self) -> Vec<Line> {
-        self.read_wanted(|_| true)
-    }
-
-    fn read_wanted(&self, wanted: impl Fn(&str) -> bool) -> Vec<Line> {
-        read(&self.store, &self.instance, wanted)
+        read(&self.store, &self.instance, |_| true)
     }
 
     /// Returns the runs that have ended, oldest first.
     pub(crate) fn reviews(&self) -> Vec<ReviewLine> {
-        let reviews = self.read_wanted(is_of_review).into_iter().filter_map(|line| match line {
-            Line::Review(review) => Some(review),
-            Line::Decision(_) | Line::Gate(_) => None,
-        });
-        reviews.collect()
+        let now = || {
+            let lines = read(&self.store, &self.instance, is_of_review).into_iter();
+            let reviews = lines.filter_map(|line| match line {
+                Line::Review(review) => Some(review),
+                Line::Decision(_) | Line::Gate(_) => None,
+            });
+            reviews.collect()
+        };
+        let mut known = self.known();
+        match known.is_current {
+            true => known.reviews.get_or_insert_with(now).clone(),
+            false => now(),
+        }
     }
 
     /// Returns the same as the engine sees them.

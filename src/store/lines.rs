@@ -108,9 +108,9 @@ pub(super) fn read<T: DeserializeOwned>(
 fn files(store: &Store, name: &str) -> Vec<(File, Metadata, bool)> {
     let files = store.folders().filter_map(|folder| {
         let (file, meta) = believed(folder, name)?;
-        let private = store.private.as_deref().filter(|private| *private != folder);
+        let private = store.private.as_deref().filter(|it| *it != folder);
         // What is older than the repository is from before there was one.
-        let git_dir = private.and_then(|private| private.ancestors().nth(2)?.metadata().ok());
+        let git_dir = private.and_then(|it| it.ancestors().nth(2)?.metadata().ok());
         let born = |meta: &Metadata| meta.created().ok();
         let is_inbox = private.is_some() && git_dir.is_none_or(|it| born(&it) <= born(&meta));
         Some((file, meta, is_inbox))
