@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use super::command::{git, output, text};
-use super::repository::{EMPTY, Repository};
+use super::repository::{EMPTY, Heads, Repository};
 use super::terms::{Base, Unknown};
 use crate::store::facts::Prompt;
 use crate::store::git_dir;
@@ -12,16 +12,6 @@ use crate::text::shown;
 
 /// What the name of a HEAD begins with that is on no branch. (No branch can be called that.)
 const DETACHED: &str = "..detached-";
-
-/// The branch that the remote repository names as its default, and those that are called as default branches are: the first
-/// that exists counts.
-const DEFAULTS: [&str; 5] = [
-    "refs/remotes/origin/HEAD",
-    "refs/remotes/origin/main",
-    "refs/remotes/origin/master",
-    "refs/heads/main",
-    "refs/heads/master",
-];
 
 /// How what the log of HEAD names first ends where no commit is made, and how it begins where none is made if `Fast-forward` follows.
 /// What names something else counts as made here.
@@ -37,7 +27,12 @@ pub(super) fn since_head(head: &str) -> (String, String) {
 
 impl Repository {
     /// Returns the commit or tree that a change is compared with if not with HEAD, and what that is in words.
-    pub(super) fn compared(&self, base: Base<'_>, head: &str) -> Result<(String, String), Unknown> {
+    pub(super) fn compared(
+        &self,
+        base: Base<'_>,
+        heads: &Heads,
+    ) -> Result<(String, String), Unknown> {
+        let head = heads.head.as_str();
         match base {
             Base::Tree(id) => Ok((id.to_owned(), "in this session".to_owned())),
             Base::Known(id) => {
@@ -47,7 +42,7 @@ impl Repository {
                     false => self.ask(&["merge-base", head, id])?,
                 };
                 let id = match fork {
-                    Some(fork) => self.without_others(fork, head)?,
+                    Some(fork) => self.without_others(fork, heads)?,
                     None => id.to_owned(),
                 };
                 let start = shown(&id).chars().take(12).collect::<String>();
@@ -57,7 +52,7 @@ impl Repository {
                 let fork = self.fork(head, &self.commit(given)?, &shown(given))?;
                 Ok((fork, format!("since {}", shown(given))))
             }
-            _ => match self.began(head) {
+            _ => match self.began(heads) {
                 Err(_) if matches!(base, Base::Coming) => Ok(since_head(head)),
                 began => began,
             },
@@ -100,9 +95,10 @@ impl Repository {
     }
 
     /// Returns the commit at which HEAD left the default branch, and what that is in words; HEAD where there is no other branch.
-    pub(super) fn began(&self, head: &str) -> Result<(String, String), Unknown> {
-        match self.default_branch()? {
-            Some((branch, id)) => Ok((self.fork(head, &id, &branch)?, format!("since {branch}"))),
+    pub(super) fn began(&self, heads: &Heads) -> Result<(String, String), Unknown> {
+        let head = heads.head.as_str();
+        match &heads.default {
+            Some((branch, id)) => Ok((self.fork(head, id, branch)?, format!("since {branch}"))),
             None if EMPTY.contains(&head) || self.is_only_branch()? => Ok(since_head(head)),
             None => {
                 let why = "the default branch is unknown, so there is nothing to compare HEAD with";
@@ -113,12 +109,12 @@ impl Repository {
 
     /// Returns the commit with which HEAD is compared in place of `base`: the last one that the default branch has brought since,
     /// before the first that was made in this repository. What came from elsewhere is no part of the change.
-    fn without_others(&self, base: String, head: &str) -> Result<String, Unknown> {
+    fn without_others(&self, base: String, heads: &Heads) -> Result<String, Unknown> {
         let made = self.made_here();
-        let other = self.default_branch()?.and_then(|(name, id)| self.fetched(&name, id));
+        let other = heads.default.as_ref().and_then(|(name, id)| self.fetched(name, id));
         // Without a log, what was made here is unknown.
         let other = other.filter(|other| *other != base && !made.is_empty());
-        let fork = other.map(|other| self.ask(&["merge-base", head, &other])).transpose()?;
+        let fork = other.map(|other| self.ask(&["merge-base", &heads.head, &other])).transpose()?;
         let Some(fork) = fork.flatten() else { return Ok(base) };
         let range = format!("{base}..{fork}");
         let brought = self.ask(&["rev-list", "--topo-order", "--reverse", "--boundary", &range])?;
@@ -134,12 +130,12 @@ impl Repository {
     }
 
     /// Returns what was fetched last of a remote's branch, whose commit is `id` now; `None` for a local branch, and if nothing was.
-    fn fetched(&self, branch: &str, id: String) -> Option<String> {
+    fn fetched(&self, branch: &str, id: &str) -> Option<String> {
         let remote = branch.strip_prefix("origin/")?;
         let (_, common) = git_dir::of(&self.root)?;
         let log = fs::read(common.join("logs/refs/remotes/origin").join(remote));
         // A clone has no log before something has moved.
-        let Ok(log) = log else { return Some(id) };
+        let Ok(log) = log else { return Some(id.to_owned()) };
         let log = String::from_utf8_lossy(&log).into_owned();
         let last = log.lines().rev().find(|line| !line.ends_with(PUSHED));
         let first = || log.lines().next()?.split(' ').next();
@@ -205,27 +201,8 @@ impl Repository {
         if let Some((_, name)) = head.split_once("refs/heads/") {
             return Ok(name.trim_end().to_owned());
         }
-        let commit = self.head()?;
+        let commit = self.heads("HEAD")?.head;
         Ok(DETACHED.chars().chain(commit.chars().take(12)).collect())
-    }
-
-    /// Returns the branch that others are merged into, and its commit. A tag of the same name is no branch.
-    fn default_branch(&self) -> Result<Option<(String, String)>, Unknown> {
-        let format = "--format=%(refname)%00%(objectname)%00%(symref)";
-        let mut ask = vec!["for-each-ref", format];
-        ask.extend(DEFAULTS);
-        let listed = self.ask(&ask)?.unwrap_or_default();
-        let line_of = |name: &&str| {
-            listed.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\0'))
-        };
-        let first =
-            DEFAULTS.iter().find_map(|name| Some((*name, line_of(name)?.split_once('\0')?)));
-        Ok(first.map(|(name, (id, named))| {
-            let name = if named.is_empty() { name } else { named };
-            let short =
-                name.strip_prefix("refs/remotes/").or_else(|| name.strip_prefix("refs/heads/"));
-            (short.unwrap_or(name).to_owned(), id.to_owned())
-        }))
     }
 }
 

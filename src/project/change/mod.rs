@@ -14,7 +14,7 @@ mod trees;
 use std::path::Path;
 
 use self::base::since_head;
-use self::repository::Repository;
+use self::repository::{Heads, Repository};
 use self::trees::locked;
 use crate::store::git_dir::WorkTree;
 use crate::text::shown;
@@ -52,7 +52,7 @@ pub(crate) fn read(trees: &Trees, base: Base<'_>) -> Result<Change, Unknown> {
 pub(crate) fn in_range(trees: &Trees, range: Option<&str>) -> Result<Vec<Changed>, Unknown> {
     let repository = trees.repository()?;
     let Some(range) = range else {
-        let (base, _) = repository.began(&repository.head()?)?;
+        let (base, _) = repository.began(&repository.heads("HEAD")?)?;
         return Ok(read(trees, Base::Tree(&base))?.files);
     };
     let (from, to) = range.split_once("..").unwrap_or((range, ""));
@@ -70,7 +70,8 @@ fn compared(
     base: Base<'_>,
 ) -> Result<Change, Unknown> {
     let known = if let Base::Known(id) | Base::Tree(id) = base { id } else { "HEAD" };
-    let (head, tree) = repository.head_and(known)?;
+    let heads = repository.heads(known)?;
+    let Heads { head, tree, .. } = &heads;
     let is_lost = tree.is_none() && known != "HEAD";
     let moved;
     let base = match base {
@@ -78,7 +79,7 @@ fn compared(
         _ if is_lost => Base::Coming,
         Base::Known(id) if tree.as_deref() == Some(id) => {
             let prompt = trees.prompt.as_ref().filter(|prompt| prompt.tree == id);
-            moved = prompt.and_then(|prompt| repository.with_what_came(prompt, &head));
+            moved = prompt.and_then(|prompt| repository.with_what_came(prompt, head));
             Base::Tree(moved.as_deref().unwrap_or(id))
         }
         base => base,
@@ -87,19 +88,19 @@ fn compared(
     let at_head = match base {
         // Where nothing has changed, its tree is the one that is there.
         Base::AtHand | Base::Coming => {
-            Some(differing(tree.as_ref().filter(|_| !is_lost).unwrap_or(&head))?)
+            Some(differing(tree.as_ref().filter(|_| !is_lost).unwrap_or(head))?)
         }
         _ => None,
     };
     let (base, against) = match &at_head {
-        Some((_, files)) if files.iter().any(Changed::is_readable) => since_head(&head),
-        _ => repository.compared(base, &head)?,
+        Some((_, files)) if files.iter().any(Changed::is_readable) => since_head(head),
+        _ => repository.compared(base, &heads)?,
     };
-    let at_head = at_head.filter(|_| base == head);
+    let at_head = at_head.filter(|_| base == *head);
     let (before, mut files) = at_head.map_or_else(|| differing(&base), Ok)?;
     files.retain(|file| now.unread.iter().all(|unread| unread.path != file.path));
     files.extend(now.unread.iter().cloned());
-    Ok(Change { head, base, against, before, after: now.id.clone(), files, is_lost })
+    Ok(Change { head: heads.head, base, against, before, after: now.id.clone(), files, is_lost })
 }
 
 /// Returns a commit or tree without what is left out of the trees of a work tree, and the files that differ from it in the tree

@@ -1,6 +1,7 @@
 //! Git in a work tree: its commands, and what differs between two trees.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use super::command::{failed, git, input, output, run, text};
 use super::index::Index;
 use super::terms::{Changed, Content, NO_FILE, Unknown};
 use crate::os::regular::open_to_read;
+use crate::store::git_dir;
 use crate::text::shown;
 
 /// The tree without any file, by the two kinds of ids.
@@ -38,6 +40,26 @@ pub(super) const GITLINK: &str = "160000";
 /// The ends of the names of files that programs write to pin versions.
 const LOCKS: [&str; 5] = [".lock", "-lock.json", "-lock.yaml", ".lockb", "go.sum"];
 
+/// The branch that the remote repository names as its default, and those that are called as default branches are: the first
+/// that exists counts.
+const DEFAULTS: [&str; 5] = [
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+];
+
+/// What git says of a repository's commits at once.
+pub(super) struct Heads {
+    /// The commit of HEAD; the empty tree where there is none.
+    pub(super) head: String,
+    /// The tree that was asked for; `None` if git does not have it.
+    pub(super) tree: Option<String>,
+    /// The branch that others are merged into, and its commit. (A tag of the same name is no branch.)
+    pub(super) default: Option<(String, String)>,
+}
+
 /// Git in one work tree.
 pub(super) struct Repository {
     /// The top of the work tree.
@@ -45,23 +67,27 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Returns the commit of HEAD; the empty tree where there is none.
-    pub(super) fn head(&self) -> Result<String, Unknown> {
-        Ok(self.head_and(EMPTY[0])?.0)
-    }
-
-    /// Returns the same, and the tree of the commit or tree of this id; `None` if git does not have that.
-    pub(super) fn head_and(&self, id: &str) -> Result<(String, Option<String>), Unknown> {
-        let names = ["HEAD^{commit}", EMPTY[0], EMPTY[1], &format!("{id}^{{tree}}")];
+    /// Returns the commit of HEAD, the default branch, and the tree of the commit or tree of this id.
+    pub(super) fn heads(&self, id: &str) -> Result<Heads, Unknown> {
+        let tree = format!("{id}^{{tree}}");
+        let names = [&["HEAD^{commit}", EMPTY[0], EMPTY[1], &tree], &DEFAULTS[..]].concat();
         let mut git = git(&self.root, &["cat-file", "--batch-check=%(objectname)"])?;
         let printed = text(&run(git.stdin(input(names.join("\n").as_bytes())?))?);
         // Of a name that names nothing, it says so in words.
         let ids = printed.lines().map(|line| Some(line).filter(|line| !line.contains(' ')));
         let ids: Vec<_> = ids.collect();
-        if let [head, sha_1, sha_256, tree] = ids[..]
-            && let Some(head) = head.or(sha_1).or(sha_256)
+        if let [head, sha_1, sha_256, tree, defaults @ ..] = &*ids
+            && let Some(head) = head.or(*sha_1).or(*sha_256)
         {
-            return Ok((head.to_owned(), tree.map(str::to_owned)));
+            let mut defaults = DEFAULTS.into_iter().zip(defaults);
+            let default = defaults.find_map(|(name, id)| {
+                let id = (*id)?.to_owned();
+                let (_, common) = git_dir::of(&self.root)?;
+                let file = fs::read_to_string(common.join(name)).unwrap_or_default();
+                let name = file.strip_prefix("ref: ").unwrap_or(name).trim_end();
+                Some((name.splitn(3, '/').last()?.to_owned(), id))
+            });
+            return Ok(Heads { head: head.to_owned(), tree: tree.map(str::to_owned), default });
         }
         Err(failed(format!("`git cat-file` printed {printed:?}")))
     }

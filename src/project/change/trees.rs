@@ -93,7 +93,7 @@ impl Trees {
     /// git, and where git says nothing.
     pub(crate) fn head(&self) -> Option<String> {
         let known = locked(&self.compared).as_ref().map(|change| change.head.clone());
-        known.or_else(|| self.repository().ok()?.head().ok())
+        known.or_else(|| Some(self.repository().ok()?.heads("HEAD").ok()?.head))
     }
 
     /// Returns the files that differ between two trees. Those that only the second one has come last: nothing limits how many
@@ -141,7 +141,7 @@ impl Trees {
             }));
         }
         if !large.is_empty() {
-            let length = repository.head()?.len();
+            let length = repository.heads("HEAD")?.head.len();
             let entries = large.iter().flat_map(|(name, version)| {
                 let version = hash::of(format!("{version:?}").as_bytes());
                 let entry = format!("{GITLINK} {version:.length$}\t").into_bytes();
