@@ -112,7 +112,7 @@ pub(crate) fn transition(
         Trigger::Enter { .. } => obstacle(place, event.session.as_deref()),
         Trigger::Command(_) | Trigger::Hook(_) => None,
     };
-    // What rules tell a session about a review that is due holds for one that can run.
+    // The messages of rules about a review that is due assume that it can run.
     let is_kept = obstacle.is_none() || event.session.is_none();
     let said = decision.says.iter().filter(|_| is_kept);
     for line in said.chain(&obstacle).chain(&decision.messages) {

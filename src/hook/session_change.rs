@@ -46,7 +46,7 @@ pub(super) fn begin_change(event: &Event) -> Result<Vec<String>, String> {
         began = begin(&place, session, Base::Tree(&now.id));
         if let Some(head) = place.trees().head() {
             let prompt = Prompt { time, tree: now.id.clone(), head };
-            // Without it, what a checkout brings is read, too.
+            // If this fails, reviewers also read what a checkout brings.
             let _ = place.journal().note(Fact::Prompted(prompt));
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
             continue;
         }
         let kind = match entry.file_type() {
-            // Not every file system says it.
+            // Not every file system reports the kind.
             FileType::Unknown => {
                 let meta = statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 FileType::from_raw_mode(meta.st_mode)

@@ -57,8 +57,8 @@ fn parsed(text: &[u8]) -> Vec<(String, Option<Receipt>)> {
     text.lines().map(|line| (line.to_owned(), Receipt::of(line))).collect()
 }
 
-/// Appends the receipts that a file lacks, each with the hash of the line before it. What a process that was killed has left of a
-/// line goes. Other work trees may do the same.
+/// Appends the receipts that a file lacks, each with the hash of the line before it. It removes an incomplete line, which a
+/// process that was killed has written. Other work trees may do the same.
 fn append(file: &Path, receipts: &[Receipt]) -> io::Result<()> {
     let (mut file, _) = open_to_write(file)?;
     file.lock()?;

@@ -241,7 +241,7 @@ impl<'p> Reviewed<'p> {
     /// Returns a SARIF log. A finding about no file of the project is shown at a file that was changed: GitHub refuses a whole
     /// log in which a result has no place.
     pub(crate) fn sarif(&self) -> Json {
-        // Without a result, nobody could tell a change that was not read from one that is clean.
+        // Without a result, an unread change would look like a clean one.
         let is_done = self.code == 0 || self.file.is_some();
         let first = self.change.and_then(|change| change.files.first());
         let elsewhere = first.map(|file| file.path.as_str()).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! The hosts: what each gets for the events that were captured from it, the files that they read of the plugins, and the
-//! page that says what is known of them.
+//! page that describes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -93,7 +93,7 @@ fn files_are_written_through_one_module() {
     assert_eq!(found.map(|(module, _)| module).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Whoever drops an error says why nobody has to know it, in a comment shortly before.
+/// Where code drops an error, a comment shortly before says why.
 #[test]
 fn an_error_is_dropped_for_a_reason() {
     let sources = sources();

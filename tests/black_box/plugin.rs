@@ -269,7 +269,7 @@ fn there_is_a_command_for_each_action_and_each_phase() {
     assert_eq!(commands, expected);
     assert_eq!(commands.len(), 19);
     let mut phases = phases();
-    // Whoever continues the plan enters the last phase: there is no work in it.
+    // Continuing the plan enters the last phase, which has no work.
     assert!(phases.remove("complete"));
     let expected: BTreeSet<String> =
         plugin.names("actions").into_iter().filter(|name| name != "add-task").collect();

@@ -33,7 +33,7 @@ pub struct Finding {
     pub way: Option<String>,
 }
 
-/// Tells a way that begins in this state.
+/// Shows a path that begins in this state.
 pub(super) fn tell(search: &Search, begin: usize, way: &[Step]) -> String {
     let mut named = HashSet::new();
     let mut text = start(search, begin);
@@ -51,7 +51,7 @@ pub(super) fn tell(search: &Search, begin: usize, way: &[Step]) -> String {
     text
 }
 
-/// Tells how an instance begins: with what settings give it, where that is not the default.
+/// Shows how an instance begins: the values from settings that are not the default.
 fn start(search: &Search, begin: usize) -> String {
     let chart = &search.chart;
     let defaults = initial(chart);
@@ -65,7 +65,7 @@ fn start(search: &Search, begin: usize) -> String {
     format!("0. Nothing is written yet: {} is {}{set}.", chart.state, search.phase(begin))
 }
 
-/// Tells a step. What a rule is about is said when it fires for the first time.
+/// Shows a step. The text about a rule is shown when it fires for the first time.
 fn line_of(search: &Search, step: &Step, named: &mut HashSet<String>) -> String {
     let (done, asked) = &search.ways[step.way];
     let event = &search.events[step.event].0;

@@ -75,16 +75,16 @@ impl Repository {
         let is_older = |made: &str| made.parse().is_ok_and(|made: u64| made < *time);
         let came = commits().find(|(made, id)| is_older(made) && !id.starts_with('-'));
         let came = match came {
-            // It has gone back.
+            // HEAD is now an ancestor of that commit.
             None if listed.is_empty() => head,
             None => return None,
             Some((_, id)) => id,
         };
-        // Where it has gone on, the work of before is still there.
+        // If HEAD has only moved forward, it still contains the earlier work.
         let goes_on = commits().any(|(_, id)| id.strip_prefix('-') == Some(then));
         let fork = goes_on.then(|| self.ask(&["merge-base", then, came]).ok()?).flatten();
         let base = format!("--merge-base={}", fork.as_deref().unwrap_or(then));
-        // No program has a part in this that attributes name, and no guess about folders.
+        // This runs no program that attributes name, and does not guess which folders were renamed.
         let empty = EMPTY.into_iter().find(|empty| empty.len() == tree.len())?;
         let plain = [&format!("--attr-source={empty}"), "-c", "merge.directoryRenames=false"];
         let merge = ["merge-tree", "--write-tree", "--no-messages", &base, tree, came];
